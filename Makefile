@@ -1,0 +1,52 @@
+# make help lists the targets.
+GO ?= go
+FUZZTIME ?= 30s
+SHARED ?= $(abspath ../shared)
+export FRAZIL_SHARED ?= $(wildcard $(SHARED))
+
+.PHONY: help fmt lint test race fuzz soak conformance interop bench bench-peers cover api
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-12s %s\n", $$1, $$2}'
+
+fmt: ## format the code
+	golangci-lint fmt ./...
+
+lint: ## layers, docs and golangci-lint
+	$(GO) vet ./...
+	$(GO) test -count=1 ./internal/lint
+	golangci-lint run ./...
+
+test: ## the tests, as README says
+	CGO_ENABLED=0 $(GO) test ./...
+
+race: ## the tests with the race detector
+	$(GO) test -race ./...
+
+fuzz: ## every fuzz target for FUZZTIME (20000x counts runs)
+	@set -e; for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+	  for t in $$(grep -hoE '^func Fuzz\w+' $$f/*_test.go | sed 's/func //' | sort -u); do \
+	    echo "$$f $$t"; $(GO) test $$f -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) >/tmp/frazil-fuzz.$$$$ 2>&1 || { cat /tmp/frazil-fuzz.$$$$; exit 1; }; \
+	  done; done; rm -f /tmp/frazil-fuzz.*
+
+soak: ## ten million executions of each fuzz target
+	$(MAKE) fuzz FUZZTIME=10000000x
+
+conformance: ## tables that Spark wrote, through examples/lake
+	$(GO) build -o out/lake ./examples/lake
+	python3 $(SHARED)/tools/conformance.py --lake out/lake --root $(SHARED)/conformance --gets
+
+interop: ## round trips with Spark, DuckDB, pyiceberg and arrow-rs
+	$(GO) test -tags interop -count=1 -v ./internal/interop/...
+
+bench: ## benchmarks of the packages
+	$(GO) test -run '^$$' -bench . -benchmem ./variant ./shred ./deletevec ./internal/pq ./udf ./iceberg ./examples/...
+
+bench-peers: ## the same work by Frazil and its peers, in one run
+	cd internal/bench && $(GO) test -run '^$$' -bench . -benchmem ./...
+
+cover: ## coverage by function
+	$(GO) test -coverprofile=out/cover.out ./... && $(GO) tool cover -func=out/cover.out | tail -1
+
+api: ## accept a change of the exported API
+	$(GO) test -count=1 ./internal/lint -run TestExportedAPI -update
