@@ -7,6 +7,11 @@ type Run struct {
 }
 
 // Levels is a run-length list of levels. The zero value is empty.
+//
+// Several Buffers that wait to be written may hold the same Runs, because the
+// leaves of one column often have the same levels: two lists whose Runs have
+// the same length and the same first element address are equal, so that a
+// writer encodes them once. Runs are then read-only for all.
 type Levels struct {
 	Runs []Run
 	n    int
@@ -24,6 +29,9 @@ func (l *Levels) Append(level uint8, n int) {
 
 // Len returns the number of levels.
 func (l *Levels) Len() int { return l.n }
+
+// Share makes l a read-only view of the levels of o.
+func (l *Levels) Share(o *Levels) { l.Runs, l.n = o.Runs, o.n }
 
 // Truncate keeps the first n levels.
 func (l *Levels) Truncate(n int) {
@@ -48,7 +56,9 @@ func (l *Levels) Reset() { l.Runs, l.n = l.Runs[:0], 0 }
 // Invariants: Def.Len() == Slots when MaxDef > 0, Rep.Len() == Slots when
 // MaxRep > 0; the number of values == the number of levels equal to MaxDef.
 // A Bytes or Fixed value i is Data[Offsets[i]:Offsets[i+1]]; Offsets is empty
-// or starts with 0.
+// or starts with 0. When Indexed is true, Offsets and Data hold the distinct
+// values instead, in order of first use, and value i is entry Index[i]: the
+// producer has built the dictionary already.
 type Buffer struct {
 	Info
 	Slots   int
@@ -61,9 +71,12 @@ type Buffer struct {
 	Doubles []float64
 	Offsets []uint32
 	Data    []byte
+	Indexed bool
+	Index   []uint32
 }
 
-// AppendBytes adds one Bytes or Fixed value; levels are the caller's.
+// AppendBytes adds one Bytes or Fixed value to a buffer that is not Indexed;
+// levels are the caller's.
 func (b *Buffer) AppendBytes(v []byte) {
 	if len(b.Offsets) == 0 {
 		b.Offsets = append(b.Offsets, 0)
@@ -86,6 +99,9 @@ func (b *Buffer) Values() int {
 	case Double:
 		return len(b.Doubles)
 	case Bytes, Fixed, Int96:
+		if b.Indexed {
+			return len(b.Index)
+		}
 		return max(len(b.Offsets)-1, 0)
 	case Group:
 	}
@@ -99,5 +115,5 @@ func (b *Buffer) Reset() {
 	b.Rep.Reset()
 	b.Bools, b.Int32s, b.Int64s = b.Bools[:0], b.Int32s[:0], b.Int64s[:0]
 	b.Floats, b.Doubles = b.Floats[:0], b.Doubles[:0]
-	b.Offsets, b.Data = b.Offsets[:0], b.Data[:0]
+	b.Offsets, b.Data, b.Index = b.Offsets[:0], b.Data[:0], b.Index[:0]
 }
