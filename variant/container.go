@@ -1,0 +1,267 @@
+package variant
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+)
+
+// container is the decoded header of an array or object, with all positions
+// relative to the value's first byte and checked to lie inside it.
+//
+//	header | num_elements | ids (objects) | offsets (n+1) | values
+//	                        ^ids            ^offs           ^data   end^
+type container struct {
+	b    []byte // from the header to the end of the last value
+	n    int
+	ids  int
+	offs int
+	data int
+	idW  int // 0 for arrays
+	offW int
+}
+
+// readContainer decodes the header of the array or object at the start of b.
+// It fails when the header, the ids or the offsets do not fit, or the last
+// offset points past b; it allocates nothing.
+func readContainer(b []byte) (c container, ok bool) {
+	if len(b) < 2 {
+		return c, false
+	}
+	h := b[0]
+	large := h&0x40 != 0
+	c.offW = int(h>>2&3) + 1
+	switch h & 3 {
+	case basicObject:
+		c.idW = int(h>>4&3) + 1
+	case basicArray:
+		large = h&0x10 != 0
+	default:
+		return c, false
+	}
+	n, at := uint64(b[1]), uint64(2)
+	if large {
+		if len(b) < 5 {
+			return c, false
+		}
+		n, at = uint64(binary.LittleEndian.Uint32(b[1:])), 5
+	}
+	offs := at + n*uint64(c.idW)
+	data := offs + (n+1)*uint64(c.offW)
+	if data > uint64(len(b)) {
+		return c, false
+	}
+	c.n, c.ids, c.offs, c.data = int(n), int(at), int(offs), int(data)
+	end := data + uint64(readUint(b[data-uint64(c.offW):], c.offW))
+	if end > uint64(len(b)) {
+		return c, false
+	}
+	c.b = b[:end:end]
+	return c, true
+}
+
+// id returns the field id at position i of an object.
+func (c *container) id(i int) int {
+	return int(readUint(c.b[c.ids+i*c.idW:], c.idW))
+}
+
+// child returns the bytes from value i on to the end of the container; its own
+// end follows from its header. It is empty when the offset is out of range.
+func (c *container) child(i int) []byte {
+	at := uint64(c.data) + uint64(readUint(c.b[c.offs+i*c.offW:], c.offW))
+	if at > uint64(len(c.b)) {
+		return nil
+	}
+	return c.b[at:]
+}
+
+// valueSize returns the size of the value at the start of b, or 0 when b does
+// not hold it whole, as far as its own header tells.
+func valueSize(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	h := b[0]
+	switch h & 3 {
+	case basicShort:
+		if n := int(h>>2) + 1; n <= len(b) {
+			return n
+		}
+		return 0
+	case basicPrimitive:
+		if n := int(fixedSizes[h>>2]); n != 0 {
+			if n <= len(b) {
+				return n
+			}
+			return 0
+		}
+		var s Scalar
+		return readLong(b, &s)
+	}
+	c, ok := readContainer(b)
+	if !ok {
+		return 0
+	}
+	return len(c.b)
+}
+
+// exact cuts b to the one value at its start; nil when it is not whole.
+func exact(b []byte) []byte {
+	n := valueSize(b)
+	if n == 0 {
+		return nil
+	}
+	return b[:n:n]
+}
+
+// find returns the position of the field with a name. The spec orders fields by
+// the bytes of their names, so a binary search comes first; writers in UTF-16
+// order existed (apache/parquet-java#3735), so a scan follows where it fails.
+// corrupt tells that an id or a name was out of range on the way.
+func (c *container) find(d *dict, name []byte) (pos int, ok, corrupt bool) {
+	lo, hi := 0, c.n
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		s, ok := d.name(c.id(mid))
+		if !ok {
+			return 0, false, true
+		}
+		switch k := bytes.Compare(s, name); {
+		case k == 0:
+			return mid, true, false
+		case k < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	if !astral(name) && !c.hasAstral(d) {
+		return 0, false, false
+	}
+	for i := range c.n {
+		s, ok := d.name(c.id(i))
+		if !ok {
+			return 0, false, true
+		}
+		if bytes.Equal(s, name) {
+			return i, true, false
+		}
+	}
+	return 0, false, false
+}
+
+// astral reports whether a name holds a character from U+E000 up: below that,
+// UTF-8 and UTF-16 order agree.
+func astral(name []byte) bool {
+	for _, x := range name {
+		if x >= 0xee {
+			return true
+		}
+	}
+	return false
+}
+
+// hasAstral reports whether any field of an object has such a name.
+func (c *container) hasAstral(d *dict) bool {
+	for i := range c.n {
+		if s, ok := d.name(c.id(i)); ok && astral(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// Len returns the number of elements of an array or fields of an object, 0 for
+// any other value.
+func (v Value) Len() int {
+	c, ok := readContainer(v.value)
+	if !ok {
+		return 0
+	}
+	return c.n
+}
+
+// Index returns element i of an array; missing when v is no array, i is out of
+// range, or the bytes are corrupt.
+func (v Value) Index(i int) Value {
+	if len(v.value) == 0 || v.value[0]&3 != basicArray {
+		return Value{}
+	}
+	c, ok := readContainer(v.value)
+	if !ok || uint(i) >= uint(c.n) {
+		return Value{}
+	}
+	return v.sub(c.child(i))
+}
+
+// Field returns the field of an object with a name, which is case-sensitive;
+// missing when v is no object, has no such field, or is corrupt.
+func (v Value) Field(name string) Value {
+	if len(v.value) == 0 || v.value[0]&3 != basicObject {
+		return Value{}
+	}
+	c, ok := readContainer(v.value)
+	if !ok {
+		return Value{}
+	}
+	d, ok := viewDict(v.metadata)
+	if !ok {
+		return Value{}
+	}
+	pos, ok, _ := c.find(&d, []byte(name))
+	if !ok {
+		return Value{}
+	}
+	return v.sub(c.child(pos))
+}
+
+// sub returns the value at the start of b under v's dictionary.
+func (v Value) sub(b []byte) Value {
+	if b = exact(b); b == nil {
+		return Value{}
+	}
+	return Value{v.metadata, b}
+}
+
+// Fields iterates over the fields of an object in the order they are stored,
+// which is the order of their names' bytes. It ends early at a corrupt field;
+// New or Validate finds such bytes before.
+func (v Value) Fields() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		if v.Kind() != KindObject {
+			return
+		}
+		c, ok := readContainer(v.value)
+		d, okd := viewDict(v.metadata)
+		if !ok || !okd {
+			return
+		}
+		for i := range c.n {
+			name, ok := d.name(c.id(i))
+			child := v.sub(c.child(i))
+			if !ok || child.IsMissing() || !yield(string(name), child) {
+				return
+			}
+		}
+	}
+}
+
+// Elements iterates over the elements of an array in order, and ends early at a
+// corrupt one.
+func (v Value) Elements() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		if v.Kind() != KindArray {
+			return
+		}
+		c, ok := readContainer(v.value)
+		if !ok {
+			return
+		}
+		for i := range c.n {
+			child := v.sub(c.child(i))
+			if child.IsMissing() || !yield(i, child) {
+				return
+			}
+		}
+	}
+}
