@@ -1,0 +1,186 @@
+package deletevec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+const (
+	blobMagic    = "\xD1\xD3\x39\x64"
+	lengthBytes  = 4
+	crcBytes     = 4
+	minBlob      = lengthBytes + len(blobMagic) + 8 + crcBytes
+	cookieRuns   = 12347 // some container is stored as runs
+	cookieNoRuns = 12346
+	// With the runs cookie, fewer containers than this have no offset table.
+	minOffsets = 4
+)
+
+// AppendBlob appends v as a blob of type deletion-vector-v1: the bytes that lie
+// between the offset and the length that a Puffin footer gives. Each container
+// takes the smallest of its three forms. The error is [ErrTooLarge].
+func AppendBlob(dst []byte, v *Vector) ([]byte, error) {
+	start := len(dst)
+	dst = append(slices.Grow(dst, v.sizeHint()), 0, 0, 0, 0)
+	dst = append(dst, blobMagic...)
+	countAt := len(dst)
+	dst = le.AppendUint64(dst, 0)
+	maps := uint64(0)
+	for i := 0; i < len(v.keys); maps++ {
+		key := v.keys[i] >> chunkBits
+		j := i + 1
+		for j < len(v.keys) && v.keys[j]>>chunkBits == key {
+			j++
+		}
+		dst = le.AppendUint32(dst, uint32(key))
+		dst = appendBitmap32(dst, v.keys[i:j], v.cs[i:j])
+		i = j
+	}
+	le.PutUint64(dst[countAt:], maps)
+	body := dst[start+lengthBytes:]
+	if len(body) > math.MaxInt32-lengthBytes-crcBytes {
+		return dst[:start], fmt.Errorf("%w: %d bytes", ErrTooLarge, len(body))
+	}
+	binary.BigEndian.PutUint32(dst[start:], uint32(len(body)))
+	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(body)), nil
+}
+
+// sizeHint is at least the size of the blob, and close to it.
+func (v *Vector) sizeHint() int {
+	n := minBlob
+	for i := range v.cs {
+		n += len(v.cs[i].data) + 10
+		if i == 0 || v.keys[i]>>chunkBits != v.keys[i-1]>>chunkBits {
+			n += 13
+		}
+	}
+	return n
+}
+
+// appendBitmap32 appends the containers of one 32-bit key in the portable form
+// of a 32-bit Roaring bitmap.
+func appendBitmap32(dst []byte, keys []uint64, cs []container) []byte {
+	start := len(dst)
+	hasRuns := false
+	wire := make([]container, len(cs))
+	for i := range cs {
+		wire[i] = cs[i].smallest()
+		hasRuns = hasRuns || wire[i].kind == runs
+	}
+	if hasRuns {
+		dst = le.AppendUint32(dst, cookieRuns|uint32(len(cs)-1)<<16)
+		flags := len(dst)
+		dst = append(dst, make([]byte, (len(cs)+7)/8)...)
+		for i := range wire {
+			if wire[i].kind == runs {
+				dst[flags+i/8] |= 1 << (i % 8)
+			}
+		}
+	} else {
+		dst = le.AppendUint32(dst, cookieNoRuns)
+		dst = le.AppendUint32(dst, uint32(len(cs)))
+	}
+	for i := range wire {
+		dst = le.AppendUint16(dst, uint16(keys[i]))
+		dst = le.AppendUint16(dst, uint16(wire[i].card-1))
+	}
+	if !hasRuns || len(cs) >= minOffsets {
+		offset := len(dst) - start + 4*len(cs)
+		for i := range wire {
+			dst = le.AppendUint32(dst, uint32(offset))
+			offset += wire[i].wireSize()
+		}
+	}
+	for i := range wire {
+		if wire[i].kind == runs {
+			dst = le.AppendUint16(dst, uint16(wire[i].runs()))
+		}
+		dst = append(dst, wire[i].data...)
+	}
+	return dst
+}
+
+func (c *container) wireSize() int {
+	if c.kind == runs {
+		return 2 + len(c.data)
+	}
+	return len(c.data)
+}
+
+// smallest returns the container in the form that takes the fewest bytes: the
+// same one when it has that form already.
+func (c *container) smallest() container {
+	plain := min(2*int(c.card), bitsBytes)
+	if n := c.countRuns((plain - 2) / 4); 2+4*n < plain {
+		return c.as(runs)
+	}
+	if c.card <= maxArray {
+		return c.as(array)
+	}
+	return c.as(bitmap)
+}
+
+// countRuns counts the runs of consecutive positions; it may stop at any count
+// above limit.
+func (c *container) countRuns(limit int) int {
+	n := 0
+	switch c.kind {
+	case array:
+		next := -1
+		for b := c.data; len(b) >= 2 && n <= limit; b = b[2:] {
+			x := int(le.Uint16(b))
+			if x != next {
+				n++
+			}
+			next = x + 1
+		}
+	case bitmap:
+		carry := uint64(0)
+		for i := 0; i < chunkWords && n <= limit; i++ {
+			w := c.word(i)
+			n += bits.OnesCount64(w &^ (w<<1 | carry))
+			carry = w >> 63
+		}
+	case runs:
+		n = c.runs()
+	}
+	return n
+}
+
+func (c *container) as(k kind) container {
+	if c.kind == k {
+		return *c
+	}
+	out := *c
+	out.toBitmap()
+	if k == bitmap {
+		return out
+	}
+	words := out.data
+	out.kind, out.data, out.view = k, nil, false
+	if k == array {
+		out.data = make([]byte, 0, 2*c.card)
+	}
+	next := 0 // first position after the last run
+	for i := range chunkWords {
+		for w := le.Uint64(words[8*i:]); w != 0; w &= w - 1 {
+			p := i<<6 + bits.TrailingZeros64(w)
+			switch {
+			case k == array:
+				out.data = le.AppendUint16(out.data, uint16(p))
+			case p == next && len(out.data) > 0:
+				// One more position: the length is the upper half.
+				last := out.data[len(out.data)-4:]
+				le.PutUint32(last, le.Uint32(last)+1<<16)
+			default:
+				out.data = le.AppendUint32(out.data, pairOf(p, p))
+			}
+			next = p + 1
+		}
+	}
+	return out
+}

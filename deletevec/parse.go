@@ -1,0 +1,223 @@
+package deletevec
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"math/bits"
+)
+
+// ParseBlob checks a deletion-vector-v1 blob in full and returns the vector as
+// a view of it: b must not change while the vector is in use, and the vector
+// copies what it changes. Every error Is [ErrCorrupt] and an [*Error] whose
+// offset counts from the start of b. Memory stays below four times the blob.
+//
+// A blob that holds no position is an error too: a data file without deleted
+// rows has no vector, and one that claims to have one was written wrongly.
+func ParseBlob(b []byte) (*Vector, error) {
+	if len(b) < minBlob {
+		return nil, corrupt(0, "blob of %d bytes, the smallest has %d", len(b), minBlob)
+	}
+	if n, want := binary.BigEndian.Uint32(b), len(b)-lengthBytes-crcBytes; uint64(n) != uint64(want) {
+		return nil, corrupt(0, "length field says %d bytes of magic and vector, there are %d", n, want)
+	}
+	body := b[lengthBytes : len(b)-crcBytes]
+	if got := string(body[:len(blobMagic)]); got != blobMagic {
+		return nil, corrupt(lengthBytes, "magic %x, want %x", got, blobMagic)
+	}
+	if got, want := crc32.ChecksumIEEE(body), binary.BigEndian.Uint32(b[len(b)-crcBytes:]); got != want {
+		return nil, corrupt(len(b)-crcBytes, "checksum %08x, computed %08x", want, got)
+	}
+	d := decoder{b: b[:len(b)-crcBytes], at: lengthBytes + len(blobMagic)}
+	return d.vector()
+}
+
+// decoder walks the bytes of the vector. at never passes the end of b.
+type decoder struct {
+	b  []byte
+	at int
+	v  Vector
+}
+
+func (d *decoder) left() int { return len(d.b) - d.at }
+
+func (d *decoder) take(n int, what string) ([]byte, error) {
+	if d.left() < n {
+		return nil, corrupt(d.at, "%s needs %d bytes, %d left", what, n, d.left())
+	}
+	out := d.b[d.at : d.at+n : d.at+n]
+	d.at += n
+	return out, nil
+}
+
+func (d *decoder) uint32(what string) (uint32, error) {
+	b, err := d.take(4, what)
+	if err != nil {
+		return 0, err
+	}
+	return le.Uint32(b), nil
+}
+
+// vector reads the directory: a count, then key and 32-bit bitmap in turn.
+func (d *decoder) vector() (*Vector, error) {
+	b, err := d.take(8, "count of bitmaps")
+	if err != nil {
+		return nil, err
+	}
+	count, last := le.Uint64(b), int64(-1)
+	for ; count > 0; count-- {
+		at := d.at
+		key, err := d.uint32("key of a bitmap")
+		switch {
+		case err != nil:
+			return nil, err
+		case key > math.MaxInt32:
+			return nil, corrupt(at, "key %#x: positions end below 2^63", key)
+		case int64(key) <= last:
+			return nil, corrupt(at, "key %d after key %d", key, last)
+		}
+		last = int64(key)
+		if err := d.bitmap32(uint64(key) << chunkBits); err != nil {
+			return nil, err
+		}
+	}
+	if d.left() > 0 {
+		return nil, corrupt(d.at, "%d bytes after the last bitmap", d.left())
+	}
+	if d.v.IsEmpty() {
+		return nil, corrupt(lengthBytes+len(blobMagic), "no position in the vector")
+	}
+	return &d.v, nil
+}
+
+// layout is the head of a 32-bit bitmap: which containers it has, not yet
+// their data.
+type layout struct {
+	start   int    // offset of the bitmap in the blob
+	n       int    // containers
+	flags   []byte // bit i: container i is stored as runs; nil without any
+	heads   []byte // 4 bytes each: low half of the chunk, cardinality-1
+	offsets []byte // 4 bytes each, from start; nil when there is no table
+}
+
+func (d *decoder) layout() (l layout, err error) {
+	l.start = d.at
+	cookie, err := d.uint32("cookie")
+	if err != nil {
+		return l, err
+	}
+	switch {
+	case cookie == cookieNoRuns:
+		n, err := d.uint32("count of containers")
+		if err != nil {
+			return l, err
+		}
+		if n > chunkSize {
+			return l, corrupt(d.at-4, "%d containers, at most %d", n, chunkSize)
+		}
+		l.n = int(n)
+	case cookie&0xFFFF == cookieRuns:
+		l.n = int(cookie>>16) + 1
+		if l.flags, err = d.take((l.n+7)/8, "run flags"); err != nil {
+			return l, err
+		}
+	default:
+		return l, corrupt(l.start, "cookie %#x of no Roaring bitmap", cookie)
+	}
+	if l.heads, err = d.take(4*l.n, "container heads"); err != nil {
+		return l, err
+	}
+	if l.flags == nil || l.n >= minOffsets {
+		l.offsets, err = d.take(4*l.n, "container offsets")
+	}
+	return l, err
+}
+
+// bitmap32 reads one 32-bit bitmap. One without containers is allowed: some
+// writers fill the keys between two that are used.
+func (d *decoder) bitmap32(high uint64) error {
+	l, err := d.layout()
+	if err != nil {
+		return err
+	}
+	last := -1
+	for i := range l.n {
+		head := le.Uint32(l.heads[4*i:])
+		chunk, card := int(head&0xFFFF), int(head>>16)+1
+		if chunk <= last {
+			return corrupt(l.start, "container %d: chunk %d after chunk %d", i, chunk, last)
+		}
+		last = chunk
+		if l.offsets != nil {
+			if at := int64(le.Uint32(l.offsets[4*i:])); at != int64(d.at-l.start) {
+				return corrupt(d.at, "container %d lies here, the offset table says %d, not %d", i, at, d.at-l.start)
+			}
+		}
+		isRuns := l.flags != nil && l.flags[i/8]>>(i%8)&1 == 1
+		c, err := d.container(card, isRuns)
+		if err != nil {
+			return err
+		}
+		d.v.keys = append(d.v.keys, high|uint64(chunk))
+		d.v.cs = append(d.v.cs, c)
+	}
+	return nil
+}
+
+func (d *decoder) container(card int, isRuns bool) (c container, err error) {
+	at := d.at
+	c = container{view: true, card: int32(card)}
+	switch {
+	case isRuns:
+		c.kind = runs
+		var n []byte
+		if n, err = d.take(2, "count of runs"); err != nil {
+			return c, err
+		}
+		if c.data, err = d.take(4*int(le.Uint16(n)), "runs"); err == nil && !c.validRuns() {
+			err = corrupt(at, "runs overlap, descend or do not hold %d positions", card)
+		}
+	case card <= maxArray:
+		c.kind = array
+		if c.data, err = d.take(2*card, "array"); err == nil && !ascends(c.data) {
+			err = corrupt(at, "array of %d positions does not ascend", card)
+		}
+	default:
+		c.kind = bitmap
+		if c.data, err = d.take(bitsBytes, "bitmap"); err == nil && !c.validBitmap() {
+			err = corrupt(at, "bitmap does not hold %d positions", card)
+		}
+	}
+	return c, err
+}
+
+func (c *container) validRuns() bool {
+	card, end := 0, -1
+	for i := range c.runs() {
+		first, last := c.run(i)
+		if first <= end || last >= chunkSize {
+			return false
+		}
+		card += last - first + 1
+		end = last
+	}
+	return card == int(c.card)
+}
+
+func (c *container) validBitmap() bool {
+	n := 0
+	for b := c.data; len(b) >= 8; b = b[8:] {
+		n += bits.OnesCount64(le.Uint64(b))
+	}
+	return n == int(c.card)
+}
+
+// ascends reports whether the 16-bit values ascend strictly.
+func ascends(b []byte) bool {
+	for ; len(b) >= 4; b = b[2:] {
+		if le.Uint16(b) >= le.Uint16(b[2:]) {
+			return false
+		}
+	}
+	return true
+}
