@@ -1,0 +1,245 @@
+package iceberg
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	ice "github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/catalog"
+	sqlcat "github.com/apache/iceberg-go/catalog/sql"
+	"github.com/apache/iceberg-go/table"
+	_ "modernc.org/sqlite" // the driver "sqlite" of the default catalog
+)
+
+// Catalog names tables. It is safe for concurrent use.
+type Catalog struct {
+	cat       catalog.Catalog
+	warehouse string // root for the locations of new tables; "" leaves them to the catalog
+	closers   []func() error
+}
+
+// Opener connects to a kind of catalog. uri is what OpenCatalog was given.
+type Opener func(ctx context.Context, uri string, props map[string]string) (catalog.Catalog, error)
+
+var (
+	openersMu sync.RWMutex
+	openers   = map[string]Opener{}
+)
+
+// RegisterCatalog makes OpenCatalog use open for the URIs of a scheme. It is
+// called by packages that bring a client, such as iceberg/cloud, from their
+// init functions; a second call for one scheme replaces the first.
+func RegisterCatalog(scheme string, open Opener) {
+	openersMu.Lock()
+	defer openersMu.Unlock()
+	openers[scheme] = open
+}
+
+// OpenCatalog connects to the catalog at uri:
+//
+//	path/to/catalog.db, sqlite:path   a SQLite file, created when missing
+//	http://..., https://...           a REST catalog } after importing
+//	glue://                           AWS Glue       } iceberg/cloud
+//
+// props are the catalog's properties. "warehouse" is the root folder or bucket
+// of new tables; for SQLite it defaults to the folder that holds the file.
+func OpenCatalog(ctx context.Context, uri string, props map[string]string) (*Catalog, error) {
+	scheme, rest, found := strings.Cut(uri, ":")
+	if !found || len(scheme) < 2 { // a plain path, or a Windows drive letter
+		scheme, rest = "sqlite", uri
+	}
+	switch scheme {
+	case "sqlite", "file":
+		return openSQLite(trimSlashes(rest), props)
+	}
+	openersMu.RLock()
+	open := openers[scheme]
+	openersMu.RUnlock()
+	if open == nil {
+		return nil, unsupportedf("catalog scheme %q (import github.com/frazil/frazil/iceberg/cloud for REST and Glue)", scheme)
+	}
+	cat, err := open(ctx, uri, props)
+	if err != nil {
+		return nil, fmt.Errorf("iceberg: open catalog: %w", err)
+	}
+	c := &Catalog{cat: cat}
+	if closer, ok := cat.(catalog.Closer); ok {
+		c.closers = append(c.closers, closer.Close)
+	}
+	return c, nil
+}
+
+// OpenWarehouse opens the SQLite catalog dir/catalog.db, whose tables live
+// below dir. Both are created when missing.
+func OpenWarehouse(ctx context.Context, dir string) (*Catalog, error) {
+	return OpenCatalog(ctx, "sqlite:"+filepath.Join(dir, "catalog.db"), map[string]string{"warehouse": dir})
+}
+
+// WrapCatalog makes a Catalog of iceberg-go's. New tables are placed by cat.
+func WrapCatalog(cat catalog.Catalog) *Catalog { return &Catalog{cat: cat} }
+
+// trimSlashes turns the ///path of a URI without a host into /path.
+func trimSlashes(p string) string {
+	if strings.HasPrefix(p, "//") {
+		return strings.TrimPrefix(p, "//")
+	}
+	return p
+}
+
+// sqliteName is the catalog_name of the rows of a SQLite catalog; other
+// clients must use the same to see the tables.
+const sqliteName = "frazil"
+
+func openSQLite(path string, props map[string]string) (*Catalog, error) {
+	if path == "" {
+		return nil, invalidf("catalog: empty path")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("iceberg: open catalog: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("iceberg: open catalog: %w", err)
+	}
+	// Writers of other processes are waited for, and readers never block a
+	// commit: both are settings of each connection, hence in the DSN.
+	dsn := (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)"}).String()
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("iceberg: open catalog %s: %w", path, err)
+	}
+	p := ice.Properties{}
+	maps.Copy(p, props)
+	warehouse, err := warehouseRoot(p["warehouse"], filepath.Dir(path))
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	p["warehouse"] = warehouse
+	cat, err := sqlcat.NewCatalog(sqliteName, db, sqlcat.SQLite, p)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("iceberg: open catalog %s: %w", path, err), db.Close())
+	}
+	return &Catalog{cat: cat, warehouse: warehouse, closers: []func() error{cat.Close, db.Close}}, nil
+}
+
+// warehouseRoot makes a local warehouse absolute. A path that a URL would have
+// to escape is kept as a file URI, because iceberg-go joins locations as URLs.
+func warehouseRoot(w, fallback string) (string, error) {
+	if w == "" {
+		w = fallback
+	}
+	if strings.Contains(w, "://") {
+		return strings.TrimRight(w, "/"), nil
+	}
+	abs, err := filepath.Abs(w)
+	if err != nil {
+		return "", fmt.Errorf("iceberg: warehouse: %w", err)
+	}
+	slash := filepath.ToSlash(abs)
+	if u := (&url.URL{Path: slash}).String(); u != slash {
+		return "file://" + u, nil
+	}
+	return slash, nil
+}
+
+// Unwrap gives iceberg-go's catalog.
+func (c *Catalog) Unwrap() catalog.Catalog { return c.cat }
+
+// Close releases the connection. Tables of the catalog can no longer be
+// refreshed or committed to.
+func (c *Catalog) Close() error {
+	var errs []error
+	for _, closer := range c.closers {
+		errs = append(errs, closer())
+	}
+	c.closers = nil
+	return errors.Join(errs...)
+}
+
+// Load opens the table with the given name, such as "risk.trades".
+func (c *Catalog) Load(ctx context.Context, name string) (*Table, error) {
+	ident, err := parseName(name)
+	if err != nil {
+		return nil, err
+	}
+	tbl, err := c.cat.LoadTable(ctx, ident)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", name, catalogError(err))
+	}
+	return Wrap(tbl, c.cat), nil
+}
+
+// LoadOrCreate opens the table, or creates it by spec when it does not exist.
+// An existing table is not compared with spec.
+func (c *Catalog) LoadOrCreate(ctx context.Context, name string, spec TableSpec) (*Table, error) {
+	t, err := c.Load(ctx, name)
+	if !errors.Is(err, ErrNoTable) {
+		return t, err
+	}
+	t, err = c.Create(ctx, name, spec)
+	if errors.Is(err, ErrTableExists) { // another process was faster
+		return c.Load(ctx, name)
+	}
+	return t, err
+}
+
+// Tables lists the names of the tables of a namespace, sorted.
+func (c *Catalog) Tables(ctx context.Context, namespace string) ([]string, error) {
+	var names []string
+	for ident, err := range c.cat.ListTables(ctx, catalog.ToIdentifier(namespace)) {
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", namespace, catalogError(err))
+		}
+		names = append(names, strings.Join(ident, "."))
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Drop removes the table from the catalog. Its files stay.
+func (c *Catalog) Drop(ctx context.Context, name string) error {
+	ident, err := parseName(name)
+	if err != nil {
+		return err
+	}
+	if err := c.cat.DropTable(ctx, ident); err != nil {
+		return fmt.Errorf("drop %s: %w", name, catalogError(err))
+	}
+	return nil
+}
+
+// ensureNamespace creates the namespace of a new table.
+func (c *Catalog) ensureNamespace(ctx context.Context, ident table.Identifier) error {
+	ns := catalog.NamespaceFromIdent(ident)
+	ok, err := c.cat.CheckNamespaceExists(ctx, ns)
+	if err != nil || ok {
+		return err
+	}
+	err = c.cat.CreateNamespace(ctx, ns, nil)
+	if errors.Is(err, catalog.ErrNamespaceAlreadyExists) {
+		return nil
+	}
+	return err
+}
+
+// catalogError gives the sentinels of this package to iceberg-go's errors.
+func catalogError(err error) error {
+	switch {
+	case errors.Is(err, catalog.ErrNoSuchTable), errors.Is(err, catalog.ErrNoSuchNamespace):
+		return fmt.Errorf("%w: %w", ErrNoTable, err)
+	case errors.Is(err, catalog.ErrTableAlreadyExists):
+		return fmt.Errorf("%w: %w", ErrTableExists, err)
+	case errors.Is(err, table.ErrInvalidMetadata):
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return fmt.Errorf("iceberg: %w", err)
+}

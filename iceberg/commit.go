@@ -1,0 +1,331 @@
+package iceberg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	ice "github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+	"github.com/google/uuid"
+)
+
+// CommitIDKey is the entry of a snapshot's summary that identifies the commit
+// over retries.
+const CommitIDKey = "frazil.commit-id"
+
+// Commit describes a commit that took place.
+type Commit struct {
+	SnapshotID     int64 // 0 when there was nothing to commit
+	SequenceNumber int64
+	CommitID       string
+	Attempts       int            // 0 when an earlier process had committed the same CommitID
+	Rows           int64          // rows added
+	Rejected       int64          // rows left out by Reject
+	Bytes          int64          // of the added data files
+	Files          []ice.DataFile // the added data files
+}
+
+// delta is what one snapshot changes. The operation follows from the content:
+// rows only append, vectors only delete, both overwrite.
+type delta struct {
+	rows     []ice.DataFile // data files added
+	vectors  []ice.DataFile // deletion vectors added
+	oldRows  []ice.DataFile // data files removed
+	oldMarks []ice.DataFile // deletion vectors and delete files removed
+}
+
+func (d *delta) empty() bool {
+	return len(d.rows)+len(d.vectors)+len(d.oldRows)+len(d.oldMarks) == 0
+}
+
+// change is a commit to be made.
+//
+// build is called once an attempt with the newest version of the table and
+// returns what to change there. It must give the same rows each time, or clean
+// up after itself; an error from it ends the commit.
+type change struct {
+	branch     string
+	id         string
+	summary    map[string]string
+	properties map[string]string
+	check      func(ctx context.Context, t *Table) error
+	build      func(ctx context.Context, cur *Table) (*delta, error)
+	replace    bool // the rows stay the same: operation "replace"
+}
+
+// Retries of one commit. The count is that of Java's commit.retry.num-retries
+// with more patience, because each attempt here is a whole reload.
+const (
+	defaultRetries = 20
+	firstBackoff   = 10 * time.Millisecond
+	maxBackoff     = 2 * time.Second
+	resolveTimeout = 15 * time.Second
+	unknownRetries = 3
+)
+
+// committer makes one change.
+type committer struct {
+	t        *Table
+	change   change
+	attempts int
+	unknown  int // attempts whose outcome was not a clean refusal
+	leftover [][]string
+}
+
+// commitChange makes c in one snapshot, reloading, checking and rebuilding on
+// every attempt.
+//
+// Exactly once: each attempt is pinned to the branch head that was checked, and
+// carries the same commit id, which the next attempt looks for in the history
+// first. So of two attempts that are both still under way at the catalog, at
+// most one can be applied.
+func (t *Table) commitChange(ctx context.Context, c change) (*Commit, error) {
+	if err := t.writable(); err != nil {
+		return nil, err
+	}
+	if c.branch == "" {
+		c.branch = table.MainBranch
+	}
+	if c.id == "" {
+		c.id = uuid.NewString()
+	}
+	k := &committer{t: t, change: c}
+	return k.run(ctx)
+}
+
+func (k *committer) run(ctx context.Context) (*Commit, error) {
+	retries := k.t.Properties().GetInt(propNumRetries, defaultRetries)
+	for {
+		cur, err := k.t.reload(ctx)
+		if err != nil {
+			return nil, k.giveUp(ctx, err)
+		}
+		if s := findCommit(cur.Metadata(), k.change.branch, k.change.id); s != nil {
+			return k.done(ctx, cur, s), nil
+		}
+		committed, err := k.attempt(ctx, cur)
+		if err == nil {
+			return committed, nil
+		}
+		var final *finalError
+		if errors.As(err, &final) {
+			return nil, k.giveUp(ctx, final.err)
+		}
+		k.attempts++
+		if k.attempts > retries || k.unknown > unknownRetries {
+			return nil, k.giveUp(ctx, fmt.Errorf("%w: gave up after %d attempts: %w", ErrConflict, k.attempts, err))
+		}
+		if err := k.backoff(ctx); err != nil {
+			return nil, k.giveUp(ctx, err)
+		}
+	}
+}
+
+// finalError marks an error that another attempt would not cure.
+type finalError struct{ err error }
+
+func (e *finalError) Error() string { return e.err.Error() }
+func (e *finalError) Unwrap() error { return e.err }
+
+// attempt tries once, on top of cur.
+func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, error) {
+	rec := &recorder{}
+	tbl := rec.wrap(cur, k.t.cat)
+	fresh := &Table{cat: k.t.cat}
+	fresh.cur.Store(cur)
+	if k.change.check != nil {
+		if err := k.change.check(ctx, fresh); err != nil {
+			return nil, &finalError{err}
+		}
+	}
+	d, err := k.change.build(ctx, fresh)
+	if err != nil {
+		return nil, &finalError{err}
+	}
+	if d.empty() && len(k.change.properties) == 0 {
+		return &Commit{CommitID: k.change.id, Attempts: k.attempts + 1}, nil
+	}
+	tx, err := k.stage(ctx, tbl, d)
+	if err != nil {
+		k.leftover = append(k.leftover, rec.paths())
+		if errors.Is(err, table.ErrCommitFailed) {
+			return nil, err
+		}
+		return nil, &finalError{fmt.Errorf("iceberg: commit: %w", err)}
+	}
+	done, err := tx.Commit(ctx)
+	k.leftover = append(k.leftover, rec.paths())
+	if err != nil {
+		if !errors.Is(err, table.ErrCommitFailed) {
+			k.unknown++
+		}
+		return nil, err
+	}
+	// The handle that is kept reads files directly, not through the recorder.
+	done = table.New(done.Identifier(), done.Metadata(), done.MetadataLocation(), cur.FS, k.t.cat)
+	s := findCommit(done.Metadata(), k.change.branch, k.change.id)
+	k.attempts++
+	c := k.done(ctx, done, s)
+	c.addFiles(d.rows)
+	return c, nil
+}
+
+// stage writes the manifests of the delta and gathers all updates.
+func (k *committer) stage(ctx context.Context, tbl *table.Table, d *delta) (*table.Transaction, error) {
+	tx, err := tbl.NewTransactionOnBranchWithError(k.change.branch)
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.AssertRefSnapshotID(k.change.branch); err != nil {
+		return nil, err
+	}
+	if len(k.change.properties) > 0 {
+		if err := tx.SetProperties(k.change.properties); err != nil {
+			return nil, err
+		}
+	}
+	props := ice.Properties{}
+	maps.Copy(props, k.change.summary)
+	props[CommitIDKey] = k.change.id
+	switch {
+	case d.empty():
+		return tx, nil
+	case len(d.oldRows) > 0 || k.change.replace:
+		return tx, k.stageRewrite(ctx, tx, d, props)
+	}
+	return tx, tx.NewRowDelta(props).AddRows(d.rows...).AddDeletes(d.vectors...).RemoveDeletes(d.oldMarks...).Commit(ctx)
+}
+
+// stageRewrite replaces data files. The deletion vectors of the removed files
+// go with them.
+func (k *committer) stageRewrite(ctx context.Context, tx *table.Transaction, d *delta, props ice.Properties) error {
+	if !k.change.replace {
+		return tx.ReplaceFiles(ctx, d.oldRows, d.rows, d.oldMarks, props)
+	}
+	rw := tx.NewRewrite(props)
+	for _, f := range slices.Concat(d.oldRows, d.oldMarks) {
+		rw.DeleteFile(f)
+	}
+	for _, f := range d.rows {
+		rw.AddDataFile(f)
+	}
+	return rw.Commit(ctx)
+}
+
+// findCommit looks for a commit id in the ancestry of a branch.
+func findCommit(meta table.Metadata, branch, id string) *table.Snapshot {
+	s := meta.SnapshotByName(branch)
+	for s != nil {
+		if s.Summary != nil && s.Summary.Properties[CommitIDKey] == id {
+			return s
+		}
+		if s.ParentSnapshotID == nil {
+			return nil
+		}
+		s = meta.SnapshotByID(*s.ParentSnapshotID)
+	}
+	return nil
+}
+
+// done ends a commit that took place, by this attempt or an earlier one.
+func (k *committer) done(ctx context.Context, tbl *table.Table, s *table.Snapshot) *Commit {
+	k.t.advance(tbl)
+	c := &Commit{CommitID: k.change.id, Attempts: k.attempts}
+	keep := map[string]bool{}
+	if s != nil {
+		c.SnapshotID, c.SequenceNumber = s.SnapshotID, s.SequenceNumber
+		keep = k.live(ctx, tbl, s)
+	}
+	if keep != nil {
+		k.discard(ctx, keep)
+	}
+	return c
+}
+
+// live lists the metadata files that the committed snapshot refers to, or nil
+// when they cannot be read: then nothing is removed.
+func (k *committer) live(ctx context.Context, tbl *table.Table, s *table.Snapshot) map[string]bool {
+	if len(k.leftover) <= 1 && k.attempts > 0 {
+		return nil // the only attempt is the one that was committed
+	}
+	fs, err := tbl.FS(ctx)
+	if err != nil {
+		return nil
+	}
+	manifests, err := s.Manifests(fs)
+	if err != nil {
+		return nil
+	}
+	keep := map[string]bool{s.ManifestList: true}
+	for _, m := range manifests {
+		keep[m.FilePath()] = true
+	}
+	return keep
+}
+
+// giveUp ends a commit that did not take place, as far as is known. Files of
+// attempts that the catalog refused are removed; when one attempt's outcome is
+// not known, everything stays.
+func (k *committer) giveUp(ctx context.Context, err error) error {
+	if k.unknown == 0 {
+		k.discard(ctx, map[string]bool{})
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveTimeout)
+	defer cancel()
+	cur, reloadErr := k.t.reload(ctx)
+	if reloadErr == nil {
+		if s := findCommit(cur.Metadata(), k.change.branch, k.change.id); s != nil {
+			k.t.advance(cur)
+			return &landedError{commit: k.done(ctx, cur, s)}
+		}
+	}
+	return fmt.Errorf("%w (commit id %s): %w", ErrUnknownOutcome, k.change.id, err)
+}
+
+// landedError carries a commit that turned out to have taken place while its
+// error was being handled.
+type landedError struct{ commit *Commit }
+
+func (e *landedError) Error() string { return "BUG: a landed commit was not unwrapped" }
+
+// discard removes the metadata files of attempts that are not in keep.
+func (k *committer) discard(ctx context.Context, keep map[string]bool) {
+	fs, err := k.t.FS(context.WithoutCancel(ctx))
+	if err != nil {
+		return
+	}
+	for _, paths := range k.leftover {
+		for _, p := range paths {
+			if !keep[p] {
+				_ = fs.Remove(p) // an orphan is harmless, and RemoveOrphans finds it
+			}
+		}
+	}
+	k.leftover = nil
+}
+
+func (k *committer) backoff(ctx context.Context) error {
+	wait := min(firstBackoff<<min(k.attempts, 10), maxBackoff)
+	timer := time.NewTimer(wait/2 + rand.N(wait/2))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (c *Commit) addFiles(files []ice.DataFile) {
+	c.Files = files
+	for _, f := range files {
+		c.Rows += f.Count()
+		c.Bytes += f.FileSizeBytes()
+	}
+}
