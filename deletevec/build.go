@@ -79,7 +79,7 @@ func chunkEnd(positions []int64, key int64) int {
 // never descend but may repeat.
 func containerOfSorted(positions []int64) container {
 	if len(positions) > maxArray {
-		c := container{kind: bitmap, data: make([]byte, bitsBytes)}
+		c := container{kind: kindBitmap, data: make([]byte, bitsBytes)}
 		for _, p := range positions {
 			i := uint(p&chunkMask) >> 6 * 8
 			le.PutUint64(c.data[i:], le.Uint64(c.data[i:])|1<<(p&63))
@@ -96,7 +96,7 @@ func containerOfSorted(positions []int64) container {
 		}
 		last = p
 	}
-	return container{kind: array, card: int32(n), data: data[:2*n]}
+	return container{kind: kindArray, card: int32(n), data: data[:2*n]}
 }
 
 func (c *container) count() {
@@ -150,14 +150,14 @@ func containerOf(lows []uint16, scratch *[chunkWords]uint64) container {
 	for _, w := range scratch {
 		card += bits.OnesCount64(w)
 	}
-	c := container{kind: bitmap, card: int32(card)}
+	c := container{kind: kindBitmap, card: int32(card)}
 	if card > maxArray {
 		c.data = make([]byte, bitsBytes)
 		for i, w := range scratch {
 			le.PutUint64(c.data[8*i:], w)
 		}
 	} else {
-		c.kind, c.data = array, appendArray(make([]byte, 0, 2*card), scratch[:])
+		c.kind, c.data = kindArray, appendArray(make([]byte, 0, 2*card), scratch[:])
 	}
 	clear(scratch[:])
 	return c

@@ -22,9 +22,9 @@ const (
 type kind uint8
 
 const (
-	array kind = iota
-	bitmap
-	runs
+	kindArray kind = iota
+	kindBitmap
+	kindRuns
 )
 
 // container is the set of the low 16 bits of the positions of one chunk. Its
@@ -86,12 +86,12 @@ func (c *container) searchRun(low int) int {
 
 func (c *container) contains(low int) bool {
 	switch c.kind {
-	case array:
+	case kindArray:
 		i := c.search(low)
 		return i < c.len() && int(c.at(i)) == low
-	case bitmap:
+	case kindBitmap:
 		return c.word(low>>6)>>(low&63)&1 == 1
-	case runs:
+	case kindRuns:
 		i := c.searchRun(low)
 		if i == c.runs() {
 			return false
@@ -105,15 +105,15 @@ func (c *container) contains(low int) bool {
 // max returns the largest position; the container is not empty.
 func (c *container) max() int {
 	switch c.kind {
-	case array:
+	case kindArray:
 		return int(c.at(c.len() - 1))
-	case bitmap:
+	case kindBitmap:
 		for i := chunkWords - 1; i >= 0; i-- {
 			if w := c.word(i); w != 0 {
 				return i<<6 + 63 - bits.LeadingZeros64(w)
 			}
 		}
-	case runs:
+	case kindRuns:
 		_, last := c.run(c.runs() - 1)
 		return last
 	}
@@ -137,15 +137,15 @@ func (c *container) clone() container {
 
 func (c *container) add(low int) {
 	switch c.kind {
-	case array:
+	case kindArray:
 		c.addToArray(low)
-	case bitmap:
+	case kindBitmap:
 		c.own()
 		w := c.word(low >> 6)
 		bit := uint64(1) << (low & 63)
 		c.card += int32(1 - w>>(low&63)&1)
 		le.PutUint64(c.data[low>>6<<3:], w|bit)
-	case runs:
+	case kindRuns:
 		if !c.contains(low) {
 			c.toBitmap()
 			c.add(low)
@@ -179,7 +179,7 @@ func (c *container) addRange(first, last int) {
 		*c = rangeContainer(first, last)
 		return
 	}
-	if c.kind == runs && c.appendRun(first, last) {
+	if c.kind == kindRuns && c.appendRun(first, last) {
 		return
 	}
 	c.toBitmap()
@@ -187,7 +187,7 @@ func (c *container) addRange(first, last int) {
 }
 
 func rangeContainer(first, last int) container {
-	return container{kind: runs, card: int32(last - first + 1), data: le.AppendUint32(nil, pairOf(first, last))}
+	return container{kind: kindRuns, card: int32(last - first + 1), data: le.AppendUint32(nil, pairOf(first, last))}
 }
 
 func pairOf(first, last int) uint32 { return uint32(last-first)<<16 | uint32(first) }
@@ -236,11 +236,11 @@ func wordMask(base, from, to int) uint64 {
 
 // toBitmap gives the container writable bitmap form.
 func (c *container) toBitmap() {
-	if c.kind == bitmap {
+	if c.kind == kindBitmap {
 		c.own()
 		return
 	}
-	out := container{kind: bitmap, data: make([]byte, bitsBytes)}
+	out := container{kind: kindBitmap, data: make([]byte, bitsBytes)}
 	out.or(c)
 	*c = out
 }
@@ -248,11 +248,11 @@ func (c *container) toBitmap() {
 // or adds the positions of o to a writable bitmap.
 func (c *container) or(o *container) {
 	switch o.kind {
-	case array:
+	case kindArray:
 		for b := o.data; len(b) >= 2; b = b[2:] {
 			c.add(int(le.Uint16(b)))
 		}
-	case bitmap:
+	case kindBitmap:
 		card := 0
 		a, b := c.data[:bitsBytes], o.data[:bitsBytes]
 		for i := 0; i < bitsBytes; i += 8 {
@@ -261,7 +261,7 @@ func (c *container) or(o *container) {
 			le.PutUint64(a[i:], w)
 		}
 		c.card = int32(card)
-	case runs:
+	case kindRuns:
 		for i := range o.runs() {
 			first, last := o.run(i)
 			c.setBits(first, last)
@@ -273,7 +273,7 @@ func (c *container) union(o *container) {
 	if c.card == chunkSize {
 		return
 	}
-	if c.kind == array && o.kind == array && c.len()+o.len() <= maxArray {
+	if c.kind == kindArray && o.kind == kindArray && c.len()+o.len() <= maxArray {
 		c.mergeArrays(o)
 		return
 	}
@@ -295,20 +295,20 @@ func (c *container) mergeArrays(o *container) {
 		}
 	}
 	out = append(append(out, a...), b...)
-	*c = container{kind: array, card: int32(len(out) / 2), data: out}
+	*c = container{kind: kindArray, card: int32(len(out) / 2), data: out}
 }
 
 // all yields the positions base+low, ascending, and reports whether the
 // consumer wants more.
 func (c *container) all(base int64, yield func(int64) bool) bool {
 	switch c.kind {
-	case array:
+	case kindArray:
 		for b := c.data; len(b) >= 2; b = b[2:] {
 			if !yield(base + int64(le.Uint16(b))) {
 				return false
 			}
 		}
-	case bitmap:
+	case kindBitmap:
 		for i := range chunkWords {
 			for w := c.word(i); w != 0; w &= w - 1 {
 				if !yield(base + int64(i<<6+bits.TrailingZeros64(w))) {
@@ -316,7 +316,7 @@ func (c *container) all(base int64, yield func(int64) bool) bool {
 				}
 			}
 		}
-	case runs:
+	case kindRuns:
 		for i := range c.runs() {
 			first, last := c.run(i)
 			for p := first; p <= last; p++ {

@@ -69,14 +69,14 @@ func appendBitmap32(dst []byte, keys []uint64, cs []container) []byte {
 	wire := make([]container, len(cs))
 	for i := range cs {
 		wire[i] = cs[i].smallest()
-		hasRuns = hasRuns || wire[i].kind == runs
+		hasRuns = hasRuns || wire[i].kind == kindRuns
 	}
 	if hasRuns {
 		dst = le.AppendUint32(dst, cookieRuns|uint32(len(cs)-1)<<16)
 		flags := len(dst)
 		dst = append(dst, make([]byte, (len(cs)+7)/8)...)
 		for i := range wire {
-			if wire[i].kind == runs {
+			if wire[i].kind == kindRuns {
 				dst[flags+i/8] |= 1 << (i % 8)
 			}
 		}
@@ -96,7 +96,7 @@ func appendBitmap32(dst []byte, keys []uint64, cs []container) []byte {
 		}
 	}
 	for i := range wire {
-		if wire[i].kind == runs {
+		if wire[i].kind == kindRuns {
 			dst = le.AppendUint16(dst, uint16(wire[i].runs()))
 		}
 		dst = append(dst, wire[i].data...)
@@ -105,7 +105,7 @@ func appendBitmap32(dst []byte, keys []uint64, cs []container) []byte {
 }
 
 func (c *container) wireSize() int {
-	if c.kind == runs {
+	if c.kind == kindRuns {
 		return 2 + len(c.data)
 	}
 	return len(c.data)
@@ -116,12 +116,12 @@ func (c *container) wireSize() int {
 func (c *container) smallest() container {
 	plain := min(2*int(c.card), bitsBytes)
 	if n := c.countRuns((plain - 2) / 4); 2+4*n < plain {
-		return c.as(runs)
+		return c.as(kindRuns)
 	}
 	if c.card <= maxArray {
-		return c.as(array)
+		return c.as(kindArray)
 	}
-	return c.as(bitmap)
+	return c.as(kindBitmap)
 }
 
 // countRuns counts the runs of consecutive positions; it may stop at any count
@@ -129,7 +129,7 @@ func (c *container) smallest() container {
 func (c *container) countRuns(limit int) int {
 	n := 0
 	switch c.kind {
-	case array:
+	case kindArray:
 		next := -1
 		for b := c.data; len(b) >= 2 && n <= limit; b = b[2:] {
 			x := int(le.Uint16(b))
@@ -138,14 +138,14 @@ func (c *container) countRuns(limit int) int {
 			}
 			next = x + 1
 		}
-	case bitmap:
+	case kindBitmap:
 		carry := uint64(0)
 		for i := 0; i < chunkWords && n <= limit; i++ {
 			w := c.word(i)
 			n += bits.OnesCount64(w &^ (w<<1 | carry))
 			carry = w >> 63
 		}
-	case runs:
+	case kindRuns:
 		n = c.runs()
 	}
 	return n
@@ -157,12 +157,12 @@ func (c *container) as(k kind) container {
 	}
 	out := *c
 	out.toBitmap()
-	if k == bitmap {
+	if k == kindBitmap {
 		return out
 	}
 	words := out.data
 	out.kind, out.data, out.view = k, nil, false
-	if k == array {
+	if k == kindArray {
 		out.data = make([]byte, 0, 2*c.card)
 	}
 	next := 0 // first position after the last run
@@ -170,7 +170,7 @@ func (c *container) as(k kind) container {
 		for w := le.Uint64(words[8*i:]); w != 0; w &= w - 1 {
 			p := i<<6 + bits.TrailingZeros64(w)
 			switch {
-			case k == array:
+			case k == kindArray:
 				out.data = le.AppendUint16(out.data, uint16(p))
 			case p == next && len(out.data) > 0:
 				// One more position: the length is the upper half.

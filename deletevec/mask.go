@@ -68,7 +68,7 @@ func (m *Mask) IsDeleted(i int) bool { return m.words[i>>6]>>(i&63)&1 == 1 }
 // is bit p+shift of words; shift may be negative.
 func (c *container) fill(words []uint64, shift, from, to int) {
 	switch c.kind {
-	case array:
+	case kindArray:
 		for b := c.data[2*c.search(from):]; len(b) >= 2; b = b[2:] {
 			p := int(le.Uint16(b))
 			if p >= to {
@@ -77,9 +77,9 @@ func (c *container) fill(words []uint64, shift, from, to int) {
 			p += shift
 			words[p>>6] |= 1 << (p & 63)
 		}
-	case bitmap:
+	case kindBitmap:
 		c.fillBits(words, shift, from, to)
-	case runs:
+	case kindRuns:
 		for i := c.searchRun(from); i < c.runs(); i++ {
 			first, last := c.run(i)
 			if first >= to {

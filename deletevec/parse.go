@@ -169,7 +169,7 @@ func (d *decoder) container(card int, isRuns bool) (c container, err error) {
 	c = container{view: true, card: int32(card)}
 	switch {
 	case isRuns:
-		c.kind = runs
+		c.kind = kindRuns
 		var n []byte
 		if n, err = d.take(2, "count of runs"); err != nil {
 			return c, err
@@ -178,12 +178,12 @@ func (d *decoder) container(card int, isRuns bool) (c container, err error) {
 			err = corrupt(at, "runs overlap, descend or do not hold %d positions", card)
 		}
 	case card <= maxArray:
-		c.kind = array
+		c.kind = kindArray
 		if c.data, err = d.take(2*card, "array"); err == nil && !ascends(c.data) {
 			err = corrupt(at, "array of %d positions does not ascend", card)
 		}
 	default:
-		c.kind = bitmap
+		c.kind = kindBitmap
 		if c.data, err = d.take(bitsBytes, "bitmap"); err == nil && !c.validBitmap() {
 			err = corrupt(at, "bitmap does not hold %d positions", card)
 		}

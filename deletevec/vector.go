@@ -25,7 +25,7 @@ func (v *Vector) Add(pos int64) error {
 	}
 	c, fresh := v.chunk(uint64(pos) >> chunkBits)
 	if fresh {
-		*c = container{kind: array}
+		*c = container{kind: kindArray}
 	}
 	c.add(int(pos & chunkMask))
 	return nil
