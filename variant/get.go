@@ -1,0 +1,223 @@
+package variant
+
+// Get returns the descendant at p; missing when there is none or the bytes on
+// the way are corrupt ([Value.Lookup] tells the two apart). A Variant null at p is
+// a present value. Get allocates nothing.
+//
+// A compiled path remembers where its keys were in the objects that it met, so
+// that for rows of a few recurring shapes a step costs one comparison instead of
+// a search. The memory is a guess confirmed at each use, shared by all
+// goroutines, and never grows. See [Getter] for several paths at once.
+func (v Value) Get(p Path) Value {
+	if p.c == nil {
+		return v
+	}
+	b, state := p.c.walk(v, false)
+	if state != walkFound {
+		return Value{}
+	}
+	return Value{v.metadata, b}
+}
+
+// Lookup is Get that reports corruption: an error that Is [ErrCorrupt] when a
+// header, an offset, a field id or a name on the way is out of range. When a key
+// is not found, all field ids of its object were in range. What p does not lead
+// through is not looked at; [New] and [Value.Validate] check everything.
+func (v Value) Lookup(p Path) (Value, error) {
+	if p.c == nil {
+		if len(v.value) > 0 && exact(v.value) == nil {
+			return Value{}, corruptValue(0, "truncated or of unknown type")
+		}
+		return v, nil
+	}
+	b, state := p.c.walk(v, true)
+	switch state {
+	case walkFound:
+		return Value{v.metadata, b}, nil
+	case walkMissing:
+		return Value{}, nil
+	}
+	return Value{}, walkError(v, b, state)
+}
+
+// walkState is the outcome of a step or of a walk.
+type walkState uint8
+
+const (
+	walkMissing   walkState = iota
+	walkFound               //
+	walkTruncated           // a value that does not fit, or of no known type
+	walkBadID               // a field id or its name is out of range
+	walkBadDict             // the metadata's header or offsets do not fit
+)
+
+// walkError makes the error of a walk that stopped at b.
+func walkError(v Value, b []byte, state walkState) error {
+	at := 0 // b is a part of v.value
+	for at < len(v.value) && (len(b) == 0 || &v.value[at] != &b[0]) {
+		at++
+	}
+	switch state {
+	case walkBadDict:
+		return corruptMeta(0, "bad header or truncated offsets")
+	case walkBadID:
+		return corruptValue(at, "field id or its name is out of range")
+	}
+	return corruptValue(at, "truncated or of unknown type")
+}
+
+// walk follows the steps and returns the exact bytes of the value at their end,
+// or those where it stopped. With strict set, an object without the key has all
+// its field ids checked.
+func (c *compiledPath) walk(v Value, strict bool) ([]byte, walkState) {
+	b := v.value
+	if len(b) == 0 {
+		return nil, walkMissing
+	}
+	var d dict
+	for i := range c.steps {
+		s := &c.steps[i]
+		child, state := s.take(b, &d, v.metadata, strict)
+		if state != walkFound {
+			return b, state
+		}
+		b = child
+	}
+	if whole := exact(b); whole != nil {
+		return whole, walkFound
+	}
+	return b, walkTruncated
+}
+
+// take makes one step from the value at the start of b. d is viewed when the
+// first key needs it.
+func (s *compiledStep) take(b []byte, d *dict, metadata []byte, strict bool) ([]byte, walkState) {
+	if len(b) == 0 {
+		return nil, walkTruncated
+	}
+	want := byte(basicObject)
+	if s.isIndex {
+		want = basicArray
+	}
+	if b[0]&3 != want {
+		if firstKinds[b[0]] == KindMissing {
+			return nil, walkTruncated
+		}
+		return nil, walkMissing
+	}
+	k, ok := readContainer(b)
+	if !ok {
+		return nil, walkTruncated
+	}
+	if s.isIndex {
+		if s.index >= k.n {
+			return nil, walkMissing
+		}
+		return k.child(s.index), walkFound
+	}
+	if d.b == nil {
+		if *d, ok = viewDict(metadata); !ok {
+			return nil, walkBadDict
+		}
+	}
+	pos, state := s.find(&k, d)
+	if state == walkFound {
+		return k.child(pos), walkFound
+	}
+	if strict && state == walkMissing && !k.idsInRange(d) {
+		return nil, walkBadID
+	}
+	return nil, state
+}
+
+// find returns the position of the step's key among the fields of k.
+func (s *compiledStep) find(k *container, d *dict) (int, walkState) {
+	if k.n == 0 {
+		return 0, walkMissing
+	}
+	slot := &s.seen[(k.n+7*k.id(k.n-1))%shapeSlots]
+	guess := slot.Load()
+	if pos := int(guess>>1) - 1; guess&1 == 0 {
+		if uint(pos) < uint(k.n) {
+			if name, ok := d.name(k.id(pos)); ok && string(name) == s.name {
+				return pos, walkFound
+			}
+		}
+	} else if s.absentAt(k, d, pos) {
+		return 0, walkMissing
+	}
+	pos, state := s.search(k, d)
+	switch {
+	case state == walkFound:
+		slot.Store(uint32(pos+1) << 1)
+	case state == walkMissing && !s.wide:
+		slot.Store(uint32(pos+1)<<1 | 1)
+	}
+	return pos, state
+}
+
+// absentAt confirms that the key would stand at pos if it were there: its
+// neighbours are on either side, and fields are in order of their names.
+func (s *compiledStep) absentAt(k *container, d *dict, pos int) bool {
+	if uint(pos) > uint(k.n) {
+		return false
+	}
+	if pos > 0 {
+		if name, ok := d.name(k.id(pos - 1)); !ok || string(name) >= s.name {
+			return false
+		}
+	}
+	if pos < k.n {
+		if name, ok := d.name(k.id(pos)); !ok || string(name) <= s.name {
+			return false
+		}
+	}
+	return true
+}
+
+// search finds the key without a guess: by bisection, since fields are in order
+// of their names' bytes. Old writers ordered by UTF-16 units
+// (apache/parquet-java#3735), which differs only between characters from U+E000
+// on, so that a key without one is found by bisection in either order, and a key
+// with one is looked for everywhere before it counts as missing. When it is, pos
+// is where it would stand.
+func (s *compiledStep) search(k *container, d *dict) (pos int, state walkState) {
+	lo, hi := 0, k.n
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		name, ok := d.name(k.id(mid))
+		switch {
+		case !ok:
+			return 0, walkBadID
+		case string(name) == s.name:
+			return mid, walkFound
+		case string(name) < s.name:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	if !s.wide {
+		return lo, walkMissing
+	}
+	for i := range k.n {
+		name, ok := d.name(k.id(i))
+		switch {
+		case !ok:
+			return 0, walkBadID
+		case string(name) == s.name:
+			return i, walkFound
+		}
+	}
+	return lo, walkMissing
+}
+
+// idsInRange reports whether the dictionary has all field ids of an object.
+func (k *container) idsInRange(d *dict) bool {
+	for i := range k.n {
+		if k.id(i) >= d.n {
+			return false
+		}
+	}
+	return true
+}
