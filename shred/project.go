@@ -38,6 +38,3 @@ func (r *Reader) Read(batches []*leaf.Batch, rows int) ([]arrow.Array, error) { 
 
 // ArrowType returns the Arrow type in which a request of type t is answered.
 func ArrowType(t variant.Type) arrow.DataType { return nil }
-
-// Bounds is the pair of Variant bounds of a file.
-type Bounds struct{ Lower, Upper []byte }
