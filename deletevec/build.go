@@ -10,25 +10,10 @@ import (
 // AddMany puts many positions into the set, in any order and with any
 // repetition. A negative one is an [ErrPosition], and then nothing is added.
 func (v *Vector) AddMany(positions []int64) error {
-	lo, hi, ascending := survey(positions)
-	if lo < 0 {
-		return fmt.Errorf("%w: %d", ErrPosition, lo)
-	}
-	if len(positions) == 0 {
-		return nil
-	}
 	var fresh Vector
-	switch chunks := hi>>chunkBits - lo>>chunkBits + 1; {
-	case ascending:
-		fresh.buildSorted(positions)
-	case chunks <= int64(len(positions)):
-		fresh.buildBuckets(positions, uint64(lo)>>chunkBits, int(chunks))
-	default:
-		// Fewer positions than chunks between the extremes: counting per
-		// chunk would cost more than sorting.
-		sorted := slices.Clone(positions)
-		slices.Sort(sorted)
-		fresh.buildSorted(sorted)
+	err := fresh.build(positions)
+	if err != nil {
+		return err
 	}
 	if v.IsEmpty() {
 		*v = fresh
@@ -38,26 +23,67 @@ func (v *Vector) AddMany(positions []int64) error {
 	return nil
 }
 
-// survey finds the extremes, and whether the positions never descend.
-func survey(positions []int64) (lo, hi int64, ascending bool) {
-	if len(positions) == 0 {
-		return 0, 0, true
+// build fills an empty vector.
+func (v *Vector) build(positions []int64) error {
+	o := orderOf(positions)
+	if o != unordered {
+		if len(positions) > 0 && positions[0] < 0 {
+			return fmt.Errorf("%w: %d", ErrPosition, positions[0])
+		}
+		v.buildSorted(positions, o == ascending)
+		return nil
 	}
-	lo, hi, ascending = positions[0], positions[0], true
+	if done, err := v.buildDense(positions); done || err != nil {
+		return err
+	}
+	lo, hi := positions[0], positions[0]
 	for _, p := range positions {
-		ascending = ascending && p >= hi
 		lo, hi = min(lo, p), max(hi, p)
 	}
-	return lo, hi, ascending
+	if lo < 0 {
+		return fmt.Errorf("%w: %d", ErrPosition, lo)
+	}
+	if chunks := hi>>chunkBits - lo>>chunkBits + 1; chunks <= int64(len(positions)) {
+		v.buildBuckets(positions, uint64(lo)>>chunkBits, int(chunks))
+		return nil
+	}
+	// Fewer positions than chunks between the extremes: counting per chunk
+	// would cost more than sorting.
+	sorted := slices.Clone(positions)
+	slices.Sort(sorted)
+	v.buildSorted(sorted, false)
+	return nil
 }
 
-// buildSorted fills an empty vector from positions that never descend.
-func (v *Vector) buildSorted(positions []int64) {
+type order uint8
+
+const (
+	unordered order = iota
+	repeating       // never descends, may repeat
+	ascending       // strictly
+)
+
+func orderOf(positions []int64) order {
+	o := ascending
+	for i := 1; i < len(positions); i++ {
+		if positions[i] <= positions[i-1] {
+			if positions[i] < positions[i-1] {
+				return unordered
+			}
+			o = repeating
+		}
+	}
+	return o
+}
+
+// buildSorted fills an empty vector from positions that never descend; strict
+// says that they do not repeat.
+func (v *Vector) buildSorted(positions []int64, strict bool) {
 	for len(positions) > 0 {
 		key := positions[0] >> chunkBits
 		n := chunkEnd(positions, key)
 		v.keys = append(v.keys, uint64(key))
-		v.cs = append(v.cs, containerOfSorted(positions[:n]))
+		v.cs = append(v.cs, containerOfSorted(positions[:n], strict))
 		positions = positions[n:]
 	}
 }
@@ -76,41 +102,105 @@ func chunkEnd(positions []int64, key int64) int {
 }
 
 // containerOfSorted makes the container of the positions of one chunk, which
-// never descend but may repeat.
-func containerOfSorted(positions []int64) container {
-	if len(positions) > maxArray {
-		c := container{kind: kindBitmap, data: make([]byte, bitsBytes)}
-		for _, p := range positions {
-			i := uint(p&chunkMask) >> 6 * 8
-			le.PutUint64(c.data[i:], le.Uint64(c.data[i:])|1<<(p&63))
-		}
-		c.count()
-		return c
+// never descend.
+func containerOfSorted(positions []int64, strict bool) container {
+	if !strict {
+		positions = slices.Compact(slices.Clone(positions))
 	}
-	data := make([]byte, 2*len(positions))
-	n, last := 0, int64(-1)
+	n := len(positions)
+	if n <= maxArray {
+		data := make([]byte, 2*n)
+		for i, p := range positions {
+			le.PutUint16(data[2*i:2*i+2], uint16(p))
+		}
+		return container{kind: kindArray, card: int32(n), data: data}
+	}
+	data := make([]byte, bitsBytes)
+	// The word at hand stays in a register until the positions leave it.
+	at, w := positions[0]&chunkMask>>6, uint64(0)
 	for _, p := range positions {
-		le.PutUint16(data[2*n:], uint16(p))
-		if p != last {
-			n++
+		if i := p & chunkMask >> 6; i != at {
+			le.PutUint64(data[8*at:], w)
+			at, w = i, 0
 		}
-		last = p
+		w |= 1 << (p & 63)
 	}
-	return container{kind: kindArray, card: int32(n), data: data[:2*n]}
+	le.PutUint64(data[8*at:], w)
+	return container{kind: kindBitmap, card: int32(n), data: data}
 }
 
-func (c *container) count() {
-	n := 0
-	for i := range chunkWords {
-		n += bits.OnesCount64(c.word(i))
+const (
+	// densePositions is how many positions a chunk must have on average for
+	// one bitmap per chunk to be the way to build: 8 bytes a position at most.
+	densePositions = 1024
+	samples        = 64
+)
+
+// buildDense fills an empty vector by setting bits in one bitmap per chunk. It
+// gives up, and leaves the vector empty, when the positions spread too far.
+func (v *Vector) buildDense(positions []int64) (done bool, err error) {
+	budget := len(positions) / densePositions
+	if budget == 0 {
+		return false, nil
 	}
-	c.card = int32(n)
+	lo, hi := positions[0], positions[0]
+	for i := 0; i < len(positions); i += max(len(positions)/samples, 1) {
+		lo, hi = min(lo, positions[i]), max(hi, positions[i])
+	}
+	if lo < 0 {
+		return false, fmt.Errorf("%w: %d", ErrPosition, lo)
+	}
+	// The sample may miss the outermost chunks.
+	first := max(lo>>chunkBits-1, 0)
+	last := hi>>chunkBits + 1
+	if last-first >= int64(budget) {
+		return false, nil
+	}
+	words := make([]uint64, (last-first+1)*chunkWords)
+	base := first << chunkBits
+	for _, p := range positions {
+		i := uint64(p-base) >> 6
+		if i >= uint64(len(words)) {
+			return false, nil
+		}
+		words[i] |= 1 << (p & 63)
+	}
+	for i := range int(last - first + 1) {
+		c := containerOf((*[chunkWords]uint64)(words[i*chunkWords:]))
+		if c.card > 0 {
+			v.keys = append(v.keys, uint64(first)+uint64(i))
+			v.cs = append(v.cs, c)
+		}
+	}
+	return true, nil
+}
+
+// containerOf makes the container of the set bits.
+func containerOf(words *[chunkWords]uint64) container {
+	card := 0
+	for _, w := range words {
+		card += bits.OnesCount64(w)
+	}
+	if card <= maxArray {
+		data := make([]byte, 0, 2*card)
+		for i, w := range words {
+			for ; w != 0; w &= w - 1 {
+				data = le.AppendUint16(data, uint16(i<<6+bits.TrailingZeros64(w)))
+			}
+		}
+		return container{kind: kindArray, card: int32(card), data: data}
+	}
+	data := make([]byte, bitsBytes)
+	for i, w := range words {
+		le.PutUint64(data[8*i:8*i+8], w)
+	}
+	return container{kind: kindBitmap, card: int32(card), data: data}
 }
 
 // buildBuckets fills an empty vector from positions in any order: it scatters
 // their low halves by chunk, then sorts each chunk by setting bits.
 func (v *Vector) buildBuckets(positions []int64, firstKey uint64, chunks int) {
-	ends := make([]int, chunks+1)
+	ends := make([]int32, chunks+1)
 	for _, p := range positions {
 		ends[uint64(p)>>chunkBits-firstKey+1]++
 	}
@@ -129,49 +219,52 @@ func (v *Vector) buildBuckets(positions []int64, firstKey uint64, chunks int) {
 	}
 	// ends[i] has moved from the start of bucket i to its end.
 	v.keys, v.cs = make([]uint64, 0, used), make([]container, 0, used)
-	var scratch [chunkWords]uint64
-	start := 0
+	s := new(sorter)
+	start := int32(0)
 	for i := range chunks {
 		if end := ends[i]; end > start {
 			v.keys = append(v.keys, firstKey+uint64(i))
-			v.cs = append(v.cs, containerOf(lows[start:end], &scratch))
+			v.cs = append(v.cs, s.container(lows[start:end]))
 			start = end
 		}
 	}
 }
 
-// containerOf makes the container of lows, in any order; scratch is zero
-// before and after.
-func containerOf(lows []uint16, scratch *[chunkWords]uint64) container {
-	for _, x := range lows {
-		scratch[x>>6] |= 1 << (x & 63)
-	}
-	card := 0
-	for _, w := range scratch {
-		card += bits.OnesCount64(w)
-	}
-	c := container{kind: kindBitmap, card: int32(card)}
-	if card > maxArray {
-		c.data = make([]byte, bitsBytes)
-		for i, w := range scratch {
-			le.PutUint64(c.data[8*i:], w)
-		}
-	} else {
-		c.kind, c.data = kindArray, appendArray(make([]byte, 0, 2*card), scratch[:])
-	}
-	clear(scratch[:])
-	return c
+// sorter makes containers of positions in any order. It is all zero between
+// calls.
+type sorter struct {
+	words [chunkWords]uint64
+	used  [chunkWords / 64]uint64 // bit i%64 of word i/64: words[i] is not zero
 }
 
-// appendArray appends the positions of the set bits as an array container.
-func appendArray(dst []byte, words []uint64) []byte {
-	n := len(dst)
-	for i, w := range words {
-		for ; w != 0; w &= w - 1 {
-			dst = dst[:n+2]
-			le.PutUint16(dst[n:], uint16(i<<6+bits.TrailingZeros64(w)))
-			n += 2
+func (s *sorter) container(lows []uint16) container {
+	if len(lows) > maxArray {
+		for _, x := range lows {
+			s.words[x>>6] |= 1 << (x & 63)
 		}
+		c := containerOf(&s.words)
+		clear(s.words[:])
+		return c
 	}
-	return dst
+	for _, x := range lows {
+		s.words[x>>6] |= 1 << (x & 63)
+		s.used[x>>12] |= 1 << (x >> 6 & 63)
+	}
+	data := make([]byte, 2*len(lows))
+	n := 0
+	for i, used := range s.used {
+		for used != 0 {
+			at := i<<6 + bits.TrailingZeros64(used)
+			w := s.words[at]
+			le.PutUint16(data[n:n+2], uint16(at<<6+bits.TrailingZeros64(w)))
+			n += 2
+			w &= w - 1
+			s.words[at] = w
+			if w == 0 {
+				used &= used - 1
+			}
+		}
+		s.used[i] = 0
+	}
+	return container{kind: kindArray, card: int32(n / 2), data: data[:n:n]}
 }

@@ -69,17 +69,25 @@ func compact[T any](dst, src []T, deleted []uint64) {
 
 // compactWord is compact for the rows of one word.
 func compactWord[T any](dst, src []T, deleted uint64) int {
-	live := ^deleted
-	if len(src) < 64 {
-		live &= 1<<len(src) - 1
+	j, live := 0, ^deleted
+	if len(src) == 64 && len(dst) >= 64 {
+		// Every value is stored and the next one overwrites it when it was
+		// not live: no branch to mispredict.
+		in, out := (*[64]T)(src), (*[64]T)(dst)
+		for i := range in {
+			out[j&63] = in[i]
+			j += int(live & 1)
+			live >>= 1
+		}
+		return j
 	}
-	n := bits.OnesCount64(live)
-	dst = dst[:n]
-	for j := range dst {
-		dst[j] = src[bits.TrailingZeros64(live)]
-		live &= live - 1
+	for i := range src {
+		if live>>i&1 == 1 {
+			dst[j] = src[i]
+			j++
+		}
 	}
-	return n
+	return j
 }
 
 // validity compacts the null bits; no buffer when no null is left.

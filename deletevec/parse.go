@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // ParseBlob checks a deletion-vector-v1 blob in full and returns the vector as
@@ -140,6 +141,8 @@ func (d *decoder) bitmap32(high uint64) error {
 	if err != nil {
 		return err
 	}
+	d.v.keys = slices.Grow(d.v.keys, l.n)
+	d.v.cs = slices.Grow(d.v.cs, l.n)
 	last := -1
 	for i := range l.n {
 		head := le.Uint32(l.heads[4*i:])
@@ -212,8 +215,34 @@ func (c *container) validBitmap() bool {
 	return n == int(c.card)
 }
 
-// ascends reports whether the 16-bit values ascend strictly.
+// ascends reports whether the 16-bit values ascend strictly. It compares four
+// neighbours at a time: of two values x and y with the same top bit, x < y
+// exactly when y - x + 0x7FFF has the top bit, and no lane of a word disturbs
+// the next. An ascending array changes its top bit once; the block where it does
+// is compared value by value.
 func ascends(b []byte) bool {
+	const (
+		top   = 0x8000_8000_8000_8000
+		below = 0x7FFF_7FFF_7FFF_7FFF
+	)
+	for ; len(b) >= 34; b = b[32:] {
+		p := (*[34]byte)(b)
+		x, y := le.Uint64(p[0:]), le.Uint64(p[2:])
+		less, differ := y-x+below, x^y
+		x, y = le.Uint64(p[8:]), le.Uint64(p[10:])
+		less, differ = less&(y-x+below), differ|x^y
+		x, y = le.Uint64(p[16:]), le.Uint64(p[18:])
+		less, differ = less&(y-x+below), differ|x^y
+		x, y = le.Uint64(p[24:]), le.Uint64(p[26:])
+		less, differ = less&(y-x+below), differ|x^y
+		if less&^differ&top != top && !ascendsSlow(p[:]) {
+			return false
+		}
+	}
+	return ascendsSlow(b)
+}
+
+func ascendsSlow(b []byte) bool {
 	for ; len(b) >= 4; b = b[2:] {
 		if le.Uint16(b) >= le.Uint16(b[2:]) {
 			return false
