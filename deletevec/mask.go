@@ -114,3 +114,18 @@ func setRange(words []uint64, from, to int) {
 		words[i] |= wordMask(i<<6, from, to)
 	}
 }
+
+// KeepOnly marks every row whose bit in keep is not set, in addition to the
+// deleted ones: the rows that a predicate does not let through. keep has the
+// layout of Words; bits beyond the rows are ignored.
+func (m *Mask) KeepOnly(keep []uint64) {
+	m.deleted = 0
+	for i := range m.words {
+		w := m.words[i] | ^keep[i]
+		if rest := m.rows - i<<6; rest < 64 {
+			w &= 1<<rest - 1
+		}
+		m.words[i] = w
+		m.deleted += bits.OnesCount64(w)
+	}
+}
