@@ -1,196 +1,293 @@
 package variant
 
 import (
-	"bytes"
-	"slices"
-	"strings"
+	"fmt"
+	"unicode/utf8"
 )
 
-// Builder assembles one value from events or calls.
+// Builder assembles one value at a time from events or calls, straight into its
+// final bytes. It is a Sink; it keeps the first error, and works again after
+// Reset. It is for one goroutine.
+//
+// Values that are written one after another tend to have the same shape. A
+// builder remembers the shapes, the dictionaries and the sizes of headers it has
+// seen, so that a value like an earlier one is written without sorting, without
+// moving bytes and without allocation. Values over the same set of names share
+// the very same metadata slice.
 type Builder struct {
-	root  *tree
-	stack []*tree
-	key   string
-	meta  *Metadata
-	err   error
+	tree  *shapeTree
+	cache dictCache
+
+	buf    []byte
+	frames []frame // frames[0] is the document
+	top    *frame  // the innermost open one
+	state  builderState
+	fields []field // of the open containers
+
+	dict    *dictionary // the given one; nil when names make up their own
+	row     *rowShape   // of the objects that ended; nil when not remembered
+	patches []patch     // own dictionary: objects whose ids are not known yet
+	log     []*key      // keys of patches without shape
+	serial  uint64      // of the document
+
+	rootHeader, rootElement int32                 // predictions, as in shape
+	spare                   int32                 // prediction where there is none
+	ids                     [maxShapeFields]int32 // scratch
+	wideBuf                 []byte                // scratch of widen
+	wideStarts              []uint32
+	maxSize                 int
+	done                    *dictionary // of the finished value
+	err                     error
 }
 
-type tree struct {
-	kind   Kind
-	scalar Scalar
-	kids   []*tree
-	keys   []string
+// builderState says what may come next.
+type builderState uint8
+
+const (
+	stateDone    builderState = iota // nothing
+	stateValue                       // a value: the document's, or a field's
+	stateKey                         // in an object: a key or the end
+	stateElement                     // in an array: a value or the end
+)
+
+// frame is an open container. Its values start at buf[data], after a gap at start
+// for the header, whose size is predicted.
+type frame struct {
+	shape   *objectShape // object: of the fields so far; nil when there is none
+	start   int
+	data    int
+	fields  int    // index into Builder.fields of its first
+	claims  int    // keyTable claims when it opened
+	patches int    // index into Builder.patches of its first
+	header  *int32 // where the prediction of its header is
+	element *int32 // array: the same for containers among its elements
+	object  bool
 }
 
-// NewBuilder returns a builder with a dictionary of its own.
-func NewBuilder() *Builder { return &Builder{} }
-
-// Reset starts a value whose dictionary is made of its own names, sorted.
-func (b *Builder) Reset() { *b = Builder{} }
-
-// ResetMetadata starts a value over a given dictionary: a name that it lacks is
-// an error that Is ErrUnknownKey.
-func (b *Builder) ResetMetadata(m *Metadata) { *b = Builder{meta: m} }
-
-// Begin implements Sink.
-func (b *Builder) Begin(k Kind) {
-	t := &tree{kind: k}
-	b.add(t)
-	b.stack = append(b.stack, t)
+// field is a value in an open container.
+type field struct {
+	key int32  // keyTable index; objects only
+	at  uint32 // from the container's data
 }
 
-// End implements Sink.
-func (b *Builder) End() { b.stack = b.stack[:len(b.stack)-1] }
-
-// Key implements Sink.
-func (b *Builder) Key(name []byte) { b.key = string(name) }
-
-// Scalar implements Sink.
-func (b *Builder) Scalar(s *Scalar) {
-	t := &tree{kind: s.Kind, scalar: *s}
-	t.scalar.Bytes = bytes.Clone(s.Bytes)
-	b.add(t)
+// patch is an ended object that lacks its field ids.
+type patch struct {
+	start int          // of its header
+	ids   int          // of the first id, in bytes
+	shape *objectShape // of its fields; nil: log[from:from+n]
+	from  int
+	n     int
 }
 
-// Err implements Sink.
+// NewBuilder returns a builder that is ready for a value with its own dictionary.
+func NewBuilder() *Builder {
+	b := &Builder{tree: newShapeTree(), maxSize: MaxSize}
+	b.cache.clear()
+	b.Reset()
+	return b
+}
+
+// Reset starts a value whose dictionary is made of its own names, sorted. It ends
+// the lifetime of the value before.
+func (b *Builder) Reset() {
+	b.restart()
+	b.dict, b.row = nil, b.cache.start
+}
+
+// ResetMetadata starts a value over a given dictionary, which must have every
+// name that comes; a name it lacks is an error that Is ErrUnknownKey. The value's
+// metadata is then m.Bytes(). It ends the lifetime of the value before.
+func (b *Builder) ResetMetadata(m *Metadata) {
+	b.restart()
+	b.dict, b.row = b.cache.of(m), nil
+}
+
+func (b *Builder) restart() {
+	b.tree.release(0)
+	if b.tree.stale() {
+		b.tree.clear()
+		b.cache.clear()
+	}
+	b.buf, b.fields = b.buf[:0], b.fields[:0]
+	b.patches, b.log = b.patches[:0], b.log[:0]
+	b.serial++
+	b.frames = append(b.frames[:0], frame{header: &b.rootHeader, element: &b.rootElement})
+	b.top = &b.frames[0]
+	b.state, b.done, b.err = stateValue, nil, nil
+}
+
+// Err returns the first error since the last Reset.
 func (b *Builder) Err() error { return b.err }
 
-func (b *Builder) add(t *tree) {
-	if len(b.stack) == 0 {
-		b.root = t
-		return
-	}
-	p := b.stack[len(b.stack)-1]
-	p.kids = append(p.kids, t)
-	if p.kind == KindObject {
-		p.keys = append(p.keys, b.key)
-	}
-}
-
-// Null adds a null.
-func (b *Builder) Null() { b.Scalar(&Scalar{Kind: KindNull}) }
-
-// Bool adds a boolean.
-func (b *Builder) Bool(x bool) {
-	s := Scalar{Kind: KindBool}
-	if x {
-		s.Int = 1
-	}
-	b.Scalar(&s)
-}
-
-// Int adds the smallest integer that holds x.
-func (b *Builder) Int(x int64) {
-	var s Scalar
-	s.SetInt(x)
-	b.Scalar(&s)
-}
-
-// Double adds a double.
-func (b *Builder) Double(x float64) { b.Scalar(&Scalar{Kind: KindDouble, Float: x}) }
-
-// Decimal adds the smallest decimal that holds d.
-func (b *Builder) Decimal(d Decimal) {
-	var s Scalar
-	s.SetDecimal(d)
-	b.Scalar(&s)
-}
-
-// Text adds a string, which must be valid UTF-8.
-func (b *Builder) Text(x string) { b.Scalar(&Scalar{Kind: KindString, Bytes: []byte(x)}) }
-
-// Binary adds a binary.
-func (b *Builder) Binary(x []byte) { b.Scalar(&Scalar{Kind: KindBinary, Bytes: x}) }
-
-// AppendValue adds a whole value, its names looked up in this builder's dictionary.
-func (b *Builder) AppendValue(v Value) {
-	if err := v.Emit(b); err != nil && b.err == nil {
+func (b *Builder) fail(err error) {
+	if b.err == nil {
 		b.err = err
 	}
+	b.state = stateDone
+}
+
+// Depth returns the number of containers that are open.
+func (b *Builder) Depth() int { return len(b.frames) - 1 }
+
+// Begin opens a container: KindObject or KindArray.
+func (b *Builder) Begin(k Kind) {
+	if !b.place() {
+		return
+	}
+	if !k.IsContainer() {
+		b.fail(fmt.Errorf("%w: Begin of %v", ErrUsage, k))
+		return
+	}
+	b.open(k == KindObject)
+}
+
+// place makes room for a value where one may come.
+func (b *Builder) place() bool {
+	switch b.state {
+	case stateElement:
+		b.element()
+	case stateValue:
+		b.state = stateDone
+		if b.top.object {
+			b.state = stateKey
+		}
+	case stateKey, stateDone:
+		b.fail(fmt.Errorf("%w: a value where none may come", ErrUsage))
+		return false
+	}
+	return true
+}
+
+// element notes the start of an array's next element.
+func (b *Builder) element() {
+	b.fields = append(b.fields, field{at: uint32(len(b.buf) - b.top.data)})
+}
+
+// open starts a container whose place is made.
+func (b *Builder) open(object bool) {
+	if len(b.frames) > MaxDepth {
+		b.fail(ErrDepth)
+		return
+	}
+	header, element := b.top.header, b.top.element
+	if b.top.object {
+		header, element = &b.spare, &b.spare
+		if s := b.top.shape; s != nil {
+			header, element = &s.header, &s.element
+		}
+	} else if len(b.frames) > 1 {
+		header = element
+	}
+	start := len(b.buf)
+	data := start + int(*header)
+	b.grow(int(*header))
+	b.buf = b.buf[:data]
+	b.frames = append(b.frames, frame{start: start, data: data, fields: len(b.fields),
+		claims: len(b.tree.claimed), patches: len(b.patches), header: header, element: element, object: object})
+	b.top = &b.frames[len(b.frames)-1]
+	b.state = stateElement
+	if object {
+		b.state = stateKey
+		b.top.shape = b.tree.root
+	}
+}
+
+// grow makes room for n more bytes.
+func (b *Builder) grow(n int) {
+	if cap(b.buf)-len(b.buf) < n {
+		buf := make([]byte, len(b.buf), 2*cap(b.buf)+n+256)
+		copy(buf, b.buf)
+		b.buf = buf
+	}
+}
+
+// Key names the next field of an object. A name that is not UTF-8 is an error,
+// and so is one that the object has: it Is ErrDuplicateKey.
+func (b *Builder) Key(name []byte) {
+	if b.state != stateKey {
+		b.fail(fmt.Errorf("%w: a key where none may come", ErrUsage))
+		return
+	}
+	s := b.top.shape
+	if s != nil && s.next != nil && string(s.next.key.name) == string(name) {
+		b.field(s.next.key, s.next)
+		b.state = stateValue
+		return
+	}
+	known := len(b.tree.keys)
+	k := b.tree.intern(name)
+	if len(b.tree.keys) != known && !utf8.Valid(name) {
+		b.fail(fmt.Errorf("variant: name %q is not UTF-8", name))
+		return
+	}
+	s, dup := b.tree.advance(s, k, len(b.frames))
+	if dup {
+		b.fail(fmt.Errorf("variant: %w %q", ErrDuplicateKey, name))
+		return
+	}
+	b.field(k, s)
+	b.state = stateValue
+}
+
+// field notes the start of an object's next field; s is the shape after it.
+func (b *Builder) field(k *key, s *objectShape) {
+	b.top.shape = s
+	b.fields = append(b.fields, field{key: k.index, at: uint32(len(b.buf) - b.top.data)})
+}
+
+// End closes the container that was opened last.
+func (b *Builder) End() {
+	if b.state != stateKey && b.state != stateElement {
+		b.fail(fmt.Errorf("%w: End where none may come", ErrUsage))
+		return
+	}
+	b.close()
+	switch {
+	case b.err != nil || len(b.frames) == 1:
+		b.state = stateDone
+	case b.top.object:
+		b.state = stateKey
+	default:
+		b.state = stateElement
+	}
+}
+
+// Scalar adds a value that is no container. A number outside its kind, a decimal
+// of more than 38 digits or scale, and text that is not UTF-8 are errors.
+func (b *Builder) Scalar(s *Scalar) {
+	if !b.place() {
+		return
+	}
+	if err := s.check(); err != nil {
+		b.fail(err)
+		return
+	}
+	b.buf = AppendScalar(b.buf, s)
 }
 
 // Value returns the value, whose bytes stay the builder's until the next Reset.
+// Incomplete values are errors that are ErrUsage.
 func (b *Builder) Value() (Value, error) {
+	if b.err == nil && b.done == nil {
+		b.finish()
+	}
 	if b.err != nil {
 		return Value{}, b.err
 	}
-	if b.root == nil || len(b.stack) > 0 {
-		return Value{}, ErrUsage
-	}
-	set := map[string]bool{}
-	b.root.names(set)
-	m := b.meta
-	if m == nil {
-		var names []string
-		for s := range set {
-			names = append(names, s)
-		}
-		slices.Sort(names)
-		m, _ = ParseMetadata(AppendMetadata(nil, names))
-	}
-	for s := range set {
-		if _, ok := m.ID(s); !ok {
-			return Value{}, ErrUnknownKey
-		}
-	}
-	return Value{m.Bytes(), b.root.encode(nil, m)}, nil
+	return Value{b.done.meta, b.buf}, nil
 }
 
-func (t *tree) names(set map[string]bool) {
-	for i, k := range t.kids {
-		if t.kind == KindObject {
-			set[t.keys[i]] = true
-		}
-		k.names(set)
+func (b *Builder) finish() {
+	if len(b.frames) > 1 || b.state != stateDone {
+		b.fail(fmt.Errorf("%w: the value is incomplete", ErrUsage))
+		return
 	}
-}
-
-func (t *tree) encode(dst []byte, m *Metadata) []byte {
-	if !t.kind.IsContainer() {
-		return AppendScalar(dst, &t.scalar)
+	if b.dict != nil {
+		b.done = b.dict
+	} else {
+		b.resolve()
 	}
-	order := make([]int, len(t.kids))
-	for i := range order {
-		order[i] = i
+	if len(b.buf) > b.maxSize {
+		b.fail(fmt.Errorf("variant: %w: %d bytes", ErrTooLarge, len(b.buf)))
 	}
-	var ids []uint32
-	h, w := byte(basicArray), 0
-	if t.kind == KindObject {
-		slices.SortFunc(order, func(x, y int) int { return strings.Compare(t.keys[x], t.keys[y]) })
-		largest := uint32(0)
-		for _, i := range order {
-			id, _ := m.ID(t.keys[i])
-			ids = append(ids, uint32(id))
-			largest = max(largest, uint32(id))
-		}
-		w = uintWidth(largest)
-		h = basicObject | byte(w-1)<<4
-	}
-	var data []byte
-	starts := make([]uint32, len(t.kids))
-	for i, k := range t.kids {
-		starts[i] = uint32(len(data))
-		data = k.encode(data, m)
-	}
-	ow := uintWidth(uint32(len(data)))
-	h |= byte(ow-1) << 2
-	nw := 1
-	if len(t.kids) > 255 {
-		nw = 4
-		if t.kind == KindObject {
-			h |= 0x40
-		} else {
-			h |= 0x10
-		}
-	}
-	dst = append(dst, h)
-	dst = appendUint(dst, uint32(len(t.kids)), nw)
-	for _, id := range ids {
-		dst = appendUint(dst, id, w)
-	}
-	for _, i := range order {
-		dst = appendUint(dst, starts[i], ow)
-	}
-	dst = appendUint(dst, uint32(len(data)), ow)
-	return append(dst, data...)
 }

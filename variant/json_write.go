@@ -1,157 +1,294 @@
 package variant
 
 import (
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"math"
-	"strconv"
-	"time"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"unicode/utf8"
 )
 
-// AppendJSON appends v as JSON text.
+// AppendJSON appends v as JSON text, without blank space, fields in stored order.
+// Numbers are written as AppendScalarText has them, values that JSON lacks as
+// strings, as AppendScalarJSON says. It allocates only to grow dst. Corrupt bytes
+// are an error that Is ErrCorrupt, a missing value one that Is ErrUsage; dst then
+// comes back as it was.
 func AppendJSON(dst []byte, v Value) ([]byte, error) {
 	if v.IsMissing() {
-		return dst, ErrUsage
+		return dst, fmt.Errorf("%w: a missing value has no JSON", ErrUsage)
 	}
-	w := jsonSink{dst: dst}
-	if err := v.Emit(&w); err != nil {
+	w := jsonWriters.Get().(*jsonWriter)
+	w.begin(v)
+	out, err := w.value(dst, v.value, 0)
+	w.end()
+	if err != nil {
 		return dst, err
 	}
-	return w.dst, nil
+	return out, nil
 }
 
-type jsonSink struct {
-	dst   []byte
-	kinds []Kind
-	comma bool
+// jsonWriter walks encoded bytes. It keeps the names of the last dictionary in the
+// form that JSON writes them, because values that come one after another tend to
+// share it.
+type jsonWriter struct {
+	root   []byte // the value, for offsets of errors
+	dict   dict
+	budget int // values that may still come: overlapping offsets must not be endless
+
+	meta  []byte   // a copy of the dictionary whose names are in names
+	names []byte   // "name": after each other, and padding
+	ends  []uint32 // of the names in names; ends[i] is where i starts
+	ready bool     // names fit the current value
 }
 
-func (w *jsonSink) sep() {
-	if w.comma {
-		w.dst = append(w.dst, ',')
+// jsonWriters holds writers between calls. Rule of the pool: the copies in a writer
+// are bounded by maxQuotedMeta, and it keeps no reference to a caller's bytes.
+var jsonWriters = sync.Pool{New: func() any { return new(jsonWriter) }}
+
+const (
+	maxQuotedMeta = 16 << 10 // bytes of a dictionary whose names are kept
+	quotedPad     = 16       // bytes that may be read behind a name
+)
+
+func (w *jsonWriter) begin(v Value) {
+	w.root, w.budget = v.value, len(v.value)
+	if len(v.value) > 0 && v.value[0]&3 < basicObject {
+		return
 	}
-	w.comma = true
-}
-
-func (w *jsonSink) Begin(k Kind) {
-	w.sep()
-	w.kinds = append(w.kinds, k)
-	w.comma = false
-	if k == KindObject {
-		w.dst = append(w.dst, '{')
-	} else {
-		w.dst = append(w.dst, '[')
+	w.dict, _ = viewDict(v.metadata)
+	if w.ready = bytes.Equal(w.meta, v.metadata); !w.ready {
+		w.ready = w.quote(v.metadata)
 	}
 }
 
-func (w *jsonSink) End() {
-	k := w.kinds[len(w.kinds)-1]
-	w.kinds = w.kinds[:len(w.kinds)-1]
-	w.comma = true
-	if k == KindObject {
-		w.dst = append(w.dst, '}')
-	} else {
-		w.dst = append(w.dst, ']')
+func (w *jsonWriter) end() {
+	w.root, w.dict = nil, dict{}
+}
+
+// quote fills names from a dictionary that is whole and not too large.
+func (w *jsonWriter) quote(meta []byte) bool {
+	w.meta, w.names, w.ends = w.meta[:0], w.names[:0], append(w.ends[:0], 0)
+	if len(meta) > maxQuotedMeta {
+		return false
 	}
-}
-
-func (w *jsonSink) Key(name []byte) {
-	w.sep()
-	w.dst = append(appendQuoted(w.dst, name), ':')
-	w.comma = false
-}
-
-func (w *jsonSink) Scalar(s *Scalar) {
-	w.sep()
-	w.dst = AppendScalarJSON(w.dst, s)
-}
-
-func (w *jsonSink) Err() error { return nil }
-
-func appendQuoted(dst, text []byte) []byte {
-	b, _ := json.Marshal(string(text))
-	return append(dst, b...)
-}
-
-// AppendScalarJSON appends s as JSON.
-func AppendScalarJSON(dst []byte, s *Scalar) []byte {
-	switch s.Kind {
-	case KindNull, KindBool, KindInt8, KindInt16, KindInt32, KindInt64, KindDecimal4, KindDecimal8, KindDecimal16:
-		return AppendScalarText(dst, s)
-	case KindFloat, KindDouble:
-		if !math.IsNaN(s.Float) && !math.IsInf(s.Float, 0) {
-			return AppendScalarText(dst, s)
+	for i := range w.dict.n {
+		name, ok := w.dict.name(i)
+		if !ok || len(w.names) > 8*maxQuotedMeta || !utf8.Valid(name) {
+			return false
 		}
-	case KindString:
-		return appendQuoted(dst, s.Bytes)
-	case KindTimestamp, KindTimestampNanos:
-		dst = AppendScalarText(append(dst, '"'), s)
-		return append(dst, "+00:00\""...)
+		w.names = append(appendQuoted(w.names, name), ':')
+		w.ends = append(w.ends, uint32(len(w.names)))
 	}
-	return append(AppendScalarText(append(dst, '"'), s), '"')
+	w.names = append(w.names, make([]byte, quotedPad)...)
+	w.meta = append(w.meta, meta...)
+	return true
 }
 
-// AppendScalarText appends s as a cast to string gives it.
-func AppendScalarText(dst []byte, s *Scalar) []byte {
-	switch s.Kind {
-	case KindNull:
-		return append(dst, "null"...)
-	case KindBool:
-		return strconv.AppendBool(dst, s.Int != 0)
-	case KindInt8, KindInt16, KindInt32, KindInt64:
-		return strconv.AppendInt(dst, s.Int, 10)
-	case KindDecimal4, KindDecimal8, KindDecimal16:
-		return s.Dec().Trim().AppendText(dst)
-	case KindFloat:
-		return strconv.AppendFloat(dst, s.Float, 'g', -1, 32)
-	case KindDouble:
-		return strconv.AppendFloat(dst, s.Float, 'g', -1, 64)
-	case KindString:
-		return append(dst, s.Bytes...)
-	case KindBinary:
-		return base64.StdEncoding.AppendEncode(dst, s.Bytes)
-	case KindUUID:
-		dst = append(hex.AppendEncode(dst, s.Bytes[:4]), '-')
-		dst = append(hex.AppendEncode(dst, s.Bytes[4:6]), '-')
-		dst = append(hex.AppendEncode(dst, s.Bytes[6:8]), '-')
-		dst = append(hex.AppendEncode(dst, s.Bytes[8:10]), '-')
-		return hex.AppendEncode(dst, s.Bytes[10:])
-	case KindDate:
-		return time.Unix(s.Int*86400, 0).UTC().AppendFormat(dst, "2006-01-02")
-	case KindTime:
-		return time.UnixMicro(s.Int).UTC().AppendFormat(dst, "15:04:05.999999")
-	case KindTimestamp, KindTimestampNTZ:
-		return time.UnixMicro(s.Int).UTC().AppendFormat(dst, "2006-01-02 15:04:05.999999")
-	case KindTimestampNanos, KindTimestampNTZNanos:
-		return time.Unix(0, s.Int).UTC().AppendFormat(dst, "2006-01-02 15:04:05.999999999")
-	}
-	return dst
+// corrupt makes the error for the value at b, a part of root that reaches its end
+// or less.
+func (w *jsonWriter) corrupt(b []byte, reason string) error {
+	return corruptValue(cap(w.root)-cap(b), reason)
 }
 
-// AppendText appends d in plain notation with all its Scale digits.
-func (d Decimal) AppendText(dst []byte) []byte {
-	t := d.Big().String()
-	if t[0] == '-' {
-		dst = append(dst, '-')
-		t = t[1:]
+// value appends the value at the start of b.
+func (w *jsonWriter) value(dst, b []byte, depth int) ([]byte, error) {
+	if w.budget--; w.budget < 0 {
+		return dst, corruptValue(0, "values overlap")
 	}
-	for len(t) <= int(d.Scale) {
-		t = "0" + t
+	if len(b) == 0 {
+		return dst, corruptValue(len(w.root), "truncated")
 	}
-	dst = append(dst, t[:len(t)-int(d.Scale)]...)
-	if d.Scale > 0 {
-		dst = append(dst, '.')
-		dst = append(dst, t[len(t)-int(d.Scale):]...)
+	h := b[0]
+	switch h & 3 {
+	case basicShort:
+		n := int(h>>2) + 1
+		if len(b) < n {
+			return dst, w.corrupt(b, "truncated string")
+		}
+		return w.text(dst, b[1:n])
+	case basicObject:
+		return w.object(dst, b, depth+1)
+	case basicArray:
+		return w.array(dst, b, depth+1)
 	}
-	return dst
+	switch {
+	case h == primDecimal4<<2 && len(b) >= 6 && b[1] <= MaxPrecision:
+		x := int64(int32(binary.LittleEndian.Uint32(b[2:])))
+		return appendSmallDecimal(dst, x, b[1]), nil
+	case h == primInt8<<2 && len(b) >= 2:
+		return appendInt(dst, int64(int8(b[1]))), nil
+	}
+	var s Scalar
+	if readScalar(b, &s) == 0 {
+		return dst, w.corrupt(b, "truncated or of unknown type")
+	}
+	if s.Kind == KindString {
+		return w.text(dst, s.Bytes)
+	}
+	if err := s.check(); err != nil {
+		return dst, w.corrupt(b, err.Error())
+	}
+	return AppendScalarJSON(dst, &s), nil
 }
 
-// String returns d in plain notation with all its Scale digits.
-func (d Decimal) String() string { return string(d.AppendText(nil)) }
+// text appends a string.
+func (w *jsonWriter) text(dst, b []byte) ([]byte, error) {
+	dst, ok := appendPlain(dst, b)
+	if ok {
+		return dst, nil
+	}
+	if !utf8.Valid(b) {
+		return dst, w.corrupt(b, errText.Error())
+	}
+	return appendQuoted(dst, b), nil
+}
 
-// Float64 returns the double nearest to d.
-func (d Decimal) Float64() float64 {
-	f, _ := strconv.ParseFloat(d.String(), 64)
-	return f
+func (w *jsonWriter) container(b []byte, depth int) (c container, err error) {
+	c, ok := readContainer(b)
+	switch {
+	case !ok:
+		err = w.corrupt(b, "truncated container")
+	case depth > MaxDepth:
+		err = w.corrupt(b, ErrDepth.Error())
+	}
+	return c, err
+}
+
+func (w *jsonWriter) array(dst, b []byte, depth int) ([]byte, error) {
+	c, err := w.container(b, depth)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '[')
+	for i := range c.n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = w.value(dst, c.child(i), depth); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, ']'), nil
+}
+
+func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
+	c, err := w.container(b, depth)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '{')
+	for i := range c.n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		id := c.id(i)
+		if uint(id) >= uint(w.dict.n) {
+			return dst, w.corrupt(b[c.ids+i*c.idW:], "field id is not in the dictionary")
+		}
+		if w.ready {
+			dst = w.name(dst, id)
+		} else if dst, err = w.looseName(dst, id); err != nil {
+			return dst, err
+		}
+		if dst, err = w.value(dst, c.child(i), depth); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// name appends a name of the kept dictionary. Most are short: they are copied as
+// two words, of which the part behind the name is cut off again.
+func (w *jsonWriter) name(dst []byte, id int) []byte {
+	lo, hi := int(w.ends[id]), int(w.ends[id+1])
+	n := hi - lo
+	if at := len(dst); n <= quotedPad && cap(dst)-at >= quotedPad {
+		*(*[quotedPad]byte)(dst[at : at+quotedPad]) = *(*[quotedPad]byte)(w.names[lo : lo+quotedPad])
+		return dst[:at+n]
+	}
+	return append(dst, w.names[lo:hi]...)
+}
+
+// looseName appends a name of a dictionary that is not kept.
+func (w *jsonWriter) looseName(dst []byte, id int) ([]byte, error) {
+	name, ok := w.dict.name(id)
+	if !ok || !utf8.Valid(name) {
+		return dst, corruptMeta(1+(id+1)*w.dict.width, "name is out of range or not UTF-8")
+	}
+	return append(appendQuoted(dst, name), ':'), nil
+}
+
+// appendPlain appends text in quotes if it is ASCII without escapes; else it
+// returns dst as it was and false.
+func appendPlain(dst, b []byte) ([]byte, bool) {
+	at := len(dst)
+	if cap(dst)-at < len(b)+10 {
+		dst = append(dst, make([]byte, len(b)+10)...)[:at]
+	}
+	out := dst[at : at+len(b)+10]
+	out[0] = '"'
+	out = out[1:]
+	for len(b) >= 8 {
+		x := binary.LittleEndian.Uint64(b)
+		if special(x) != 0 {
+			return dst, false
+		}
+		binary.LittleEndian.PutUint64(out, x)
+		b, out = b[8:], out[8:]
+	}
+	for i, c := range b {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return dst, false
+		}
+		out[i] = c
+	}
+	out[len(b)] = '"'
+	return dst[:cap(dst)-cap(out)+len(b)+1], true
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted appends text in quotes with the escapes that RFC 8259 asks for; what
+// is not UTF-8 becomes U+FFFD.
+func appendQuoted(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, b[from:i]...), "\uFFFD"...)
+				from = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = appendEscape(append(dst, b[from:i]...), c)
+		i++
+		from = i
+	}
+	return append(append(dst, b[from:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }

@@ -2,7 +2,10 @@ package variant
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
+	"unicode/utf8"
 )
 
 // Scalar is one value that is no container, in the form that events carry: flat,
@@ -76,10 +79,7 @@ func AppendScalar(dst []byte, s *Scalar) []byte {
 		}
 		return append(dst, primFalse<<2)
 	case KindString:
-		if len(s.Bytes) < 64 {
-			dst = append(dst, byte(len(s.Bytes))<<2|basicShort)
-			return append(dst, s.Bytes...)
-		}
+		return append(appendTextHeader(dst, len(s.Bytes)), s.Bytes...)
 	}
 	dst = append(dst, kindHeaders[s.Kind])
 	le := binary.LittleEndian
@@ -103,12 +103,12 @@ func AppendScalar(dst []byte, s *Scalar) []byte {
 	case KindDecimal16:
 		dst = le.AppendUint64(append(dst, s.Scale), uint64(s.Int))
 		dst = le.AppendUint64(dst, uint64(s.Hi))
-	case KindString, KindBinary:
+	case KindBinary:
 		dst = le.AppendUint32(dst, uint32(len(s.Bytes)))
 		dst = append(dst, s.Bytes...)
 	case KindUUID:
 		dst = append(dst, s.Bytes...)
-	case KindNull, KindBool, KindMissing, KindArray, KindObject:
+	case KindNull, KindBool, KindString, KindMissing, KindArray, KindObject:
 	}
 	return dst
 }
@@ -193,4 +193,57 @@ func readFixed(b []byte, id byte, s *Scalar) {
 		return
 	}
 	s.Hi = s.Int >> 63
+}
+
+// appendTextHeader appends what comes before a string of n bytes.
+func appendTextHeader(dst []byte, n int) []byte {
+	if n < 64 {
+		return append(dst, byte(n)<<2|basicShort)
+	}
+	return binary.LittleEndian.AppendUint32(append(dst, primString<<2), uint32(n))
+}
+
+var errText = errors.New("variant: text is not UTF-8")
+
+// check reports what the encoding does not allow in a scalar.
+func (s *Scalar) check() error {
+	switch s.Kind {
+	case KindNull, KindBool, KindFloat, KindDouble, KindInt64, KindBinary,
+		KindTimestamp, KindTimestampNTZ, KindTimestampNanos, KindTimestampNTZNanos:
+		return nil
+	case KindInt8, KindInt16, KindInt32, KindDate:
+		bits := [...]uint{KindInt8: 8, KindInt16: 16, KindInt32: 32, KindDate: 32}[s.Kind]
+		if s.Int>>(bits-1) != s.Int>>63 {
+			return fmt.Errorf("variant: %w: %d as %v", ErrRange, s.Int, s.Kind)
+		}
+	case KindDecimal4, KindDecimal8, KindDecimal16:
+		return s.checkDecimal()
+	case KindTime:
+		if uint64(s.Int) >= microsPerDay {
+			return fmt.Errorf("variant: %w: time of %d us", ErrRange, s.Int)
+		}
+	case KindString:
+		if !utf8.Valid(s.Bytes) {
+			return errText
+		}
+	case KindUUID:
+		if len(s.Bytes) != 16 {
+			return fmt.Errorf("%w: a UUID of %d bytes", ErrUsage, len(s.Bytes))
+		}
+	case KindMissing, KindArray, KindObject:
+		return fmt.Errorf("%w: a scalar of kind %v", ErrUsage, s.Kind)
+	default:
+		return fmt.Errorf("%w: a scalar of unknown kind", ErrUsage)
+	}
+	return nil
+}
+
+// checkDecimal allows coefficients of at most 9, 18 or 38 digits by width
+// (VariantEncoding.md, "Decimal table").
+func (s *Scalar) checkDecimal() error {
+	d := s.Dec()
+	if hi, lo := d.abs(); s.Scale > MaxPrecision || d.kind() > s.Kind || !fits38(hi, lo) {
+		return fmt.Errorf("variant: %w: %v as %v", ErrRange, d.Big(), s.Kind)
+	}
+	return nil
 }

@@ -24,11 +24,3 @@ func (v Value) Validate() error {
 
 // Validate is v.Validate.
 func Validate(v Value) error { return v.Validate() }
-
-type discard struct{}
-
-func (discard) Begin(Kind)     {}
-func (discard) End()           {}
-func (discard) Key([]byte)     {}
-func (discard) Scalar(*Scalar) {}
-func (discard) Err() error     { return nil }

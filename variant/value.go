@@ -178,8 +178,6 @@ func (v Value) Timestamp() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-const microsPerDay = 86_400_000_000
-
 // String returns the value as JSON, for logs and tests; a missing or corrupt
 // value is named between angle brackets.
 func (v Value) String() string {

@@ -1,0 +1,103 @@
+package variant
+
+import "unicode/utf8"
+
+// Null adds a null.
+func (b *Builder) Null() {
+	if b.place() {
+		b.buf = append(b.buf, primNull)
+	}
+}
+
+// Bool adds a boolean.
+func (b *Builder) Bool(x bool) {
+	s := Scalar{Kind: KindBool}
+	if x {
+		s.Int = 1
+	}
+	b.Scalar(&s)
+}
+
+// Int adds the smallest integer that holds x.
+func (b *Builder) Int(x int64) {
+	var s Scalar
+	s.SetInt(x)
+	b.Scalar(&s)
+}
+
+// Double adds a double.
+func (b *Builder) Double(x float64) { b.Scalar(&Scalar{Kind: KindDouble, Float: x}) }
+
+// Float adds a float.
+func (b *Builder) Float(x float32) { b.Scalar(&Scalar{Kind: KindFloat, Float: float64(x)}) }
+
+// Decimal adds the smallest decimal that holds d with its scale.
+func (b *Builder) Decimal(d Decimal) {
+	var s Scalar
+	s.SetDecimal(d)
+	b.Scalar(&s)
+}
+
+// Text adds a string, which must be UTF-8.
+func (b *Builder) Text(x string) {
+	if b.place() {
+		if !utf8.ValidString(x) {
+			b.fail(errText)
+			return
+		}
+		b.buf = appendTextHeader(b.buf, len(x))
+		b.buf = append(b.buf, x...)
+	}
+}
+
+// Binary adds a binary.
+func (b *Builder) Binary(x []byte) { b.Scalar(&Scalar{Kind: KindBinary, Bytes: x}) }
+
+// UUID adds a UUID, most significant byte first.
+func (b *Builder) UUID(x [16]byte) {
+	if b.place() {
+		b.buf = append(append(b.buf, primUUID<<2), x[:]...)
+	}
+}
+
+// Date adds a date in days since 1970-01-01.
+func (b *Builder) Date(days int32) { b.Scalar(&Scalar{Kind: KindDate, Int: int64(days)}) }
+
+// Time adds a time of day in microseconds since midnight.
+func (b *Builder) Time(micros int64) { b.Scalar(&Scalar{Kind: KindTime, Int: micros}) }
+
+// Timestamp adds an instant in microseconds since 1970-01-01T00:00:00Z.
+func (b *Builder) Timestamp(micros int64) { b.Scalar(&Scalar{Kind: KindTimestamp, Int: micros}) }
+
+// TimestampNTZ adds a date and time without zone, in microseconds since 1970.
+func (b *Builder) TimestampNTZ(micros int64) {
+	b.Scalar(&Scalar{Kind: KindTimestampNTZ, Int: micros})
+}
+
+// AppendValue adds a whole value, encoded again over this builder's dictionary.
+// Over a given dictionary that is the value's own, the very same slice, the bytes
+// are copied as they are.
+func (b *Builder) AppendValue(v Value) {
+	if b.err != nil {
+		return
+	}
+	if v.IsMissing() {
+		b.fail(ErrUsage)
+		return
+	}
+	raw := exact(v.value)
+	if raw != nil && (!v.Kind().IsContainer() || b.dict != nil && sameSlice(b.dict.meta, v.metadata)) {
+		if b.place() {
+			b.buf = append(b.buf, raw...)
+		}
+		return
+	}
+	if err := v.Emit(b); err != nil {
+		b.fail(err)
+	}
+}
+
+// sameSlice reports whether a and b are the same bytes in memory.
+func sameSlice(a, b []byte) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+}

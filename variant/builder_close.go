@@ -1,0 +1,256 @@
+package variant
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// close ends the innermost container: it knows its size now, so its header can be
+// written, into the gap if the prediction was right.
+//
+//	buf:  ... | gap | value value value |
+//	          ^start ^data              ^len
+func (b *Builder) close() {
+	f := b.top
+	fields := b.fields[f.fields:]
+	if f.object {
+		b.closeObject(f, fields)
+		if f.shape == nil {
+			b.tree.release(f.claims)
+		}
+	} else {
+		large, width := len(fields) > 255, uintWidth(uint32(len(b.buf)-f.data))
+		at := b.header(f, basicArray, large, 0, width)
+		putOffsets(b.buf[at:f.data], fields, width, len(b.buf)-f.data)
+	}
+	b.fields = b.fields[:f.fields]
+	b.frames = b.frames[:len(b.frames)-1]
+	b.top = &b.frames[len(b.frames)-1]
+}
+
+// header writes the first byte and the count of f's container, after moving the
+// values if the gap has another size, and returns the position after the count.
+func (b *Builder) header(f *frame, h byte, large bool, ids, width int) (at int) {
+	n := len(b.fields) - f.fields
+	size := 2 + ids + (n+1)*width
+	if large {
+		size += 3
+	}
+	if f.start+size != f.data {
+		b.move(f, f.start+size)
+	}
+	*f.header = int32(size)
+	h |= byte(width-1) << 2
+	if !large {
+		b.buf[f.start], b.buf[f.start+1] = h, byte(n)
+		return f.start + 2
+	}
+	if h&3 == basicObject {
+		h |= 0x40
+	} else {
+		h |= 0x10
+	}
+	b.buf[f.start] = h
+	binary.LittleEndian.PutUint32(b.buf[f.start+1:], uint32(n))
+	return f.start + 5
+}
+
+// move shifts the values of f so that they start at data.
+func (b *Builder) move(f *frame, data int) {
+	size := len(b.buf) - f.data
+	if data > f.data {
+		b.grow(data - f.data)
+	}
+	b.buf = b.buf[:max(data+size, len(b.buf))]
+	copy(b.buf[data:data+size], b.buf[f.data:f.data+size])
+	b.buf = b.buf[:data+size]
+	for i := range b.patches[f.patches:] {
+		p := &b.patches[f.patches+i]
+		p.start += data - f.data
+		p.ids += data - f.data
+	}
+	f.data = data
+}
+
+func (b *Builder) closeObject(f *frame, fields []field) {
+	s := f.shape
+	if s == nil || !b.tree.sort(s) {
+		b.closeGeneral(f, fields)
+		return
+	}
+	size := len(b.buf) - f.data
+	width, idW := uintWidth(uint32(size)), 1
+	if b.dict != nil {
+		if s.numbered != b.dict {
+			if k := s.renumber(b.dict, b.ids[:]); k != nil {
+				b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, k.name))
+				return
+			}
+		}
+		idW = s.width
+	}
+	n := len(fields)
+	at := b.header(f, basicObject|byte(idW-1)<<4, n > 255, n*idW, width)
+	if b.dict != nil {
+		copy(b.buf[at:], s.ids)
+	} else {
+		b.patches = append(b.patches, patch{start: f.start, ids: at, shape: s})
+		if s.ended != b.serial {
+			s.ended = b.serial
+			b.row = b.cache.next(b.row, s)
+		}
+	}
+	offsets := b.buf[at+n*idW : f.data]
+	if s.plain {
+		putOffsets(offsets, fields, width, size)
+	} else {
+		putOrdered(offsets, fields, s.order, width, size)
+	}
+}
+
+// closeGeneral ends an object that has no shape: its fields are sorted here.
+func (b *Builder) closeGeneral(f *frame, fields []field) {
+	b.tree.general++
+	keys := b.tree.keys
+	slices.SortFunc(fields, func(x, y field) int { return keys[x.key].compare(keys[y.key]) })
+	size := len(b.buf) - f.data
+	n, width, idW := len(fields), uintWidth(uint32(size)), 1
+	if b.dict != nil {
+		largest := int32(0)
+		for i := range fields {
+			id, ok := b.dict.idOf(keys[fields[i].key])
+			if !ok {
+				b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, keys[fields[i].key].name))
+				return
+			}
+			largest = max(largest, id)
+		}
+		idW = uintWidth(uint32(largest))
+	}
+	at := b.header(f, basicObject|byte(idW-1)<<4, n > 255, n*idW, width)
+	if b.dict != nil {
+		for i := range fields {
+			putUint(b.buf[at+i*idW:], uint32(b.dict.known[fields[i].key]), idW)
+		}
+	} else {
+		b.patches = append(b.patches, patch{start: f.start, ids: at, from: len(b.log), n: n})
+		for i := range fields {
+			b.log = append(b.log, keys[fields[i].key])
+		}
+		b.row = nil
+	}
+	putOffsets(b.buf[at+n*idW:f.data], fields, width, size)
+}
+
+// putOffsets writes the offsets of fields in their order, and the end.
+func putOffsets(dst []byte, fields []field, width, end int) {
+	switch width {
+	case 1:
+		dst = dst[:len(fields)+1]
+		for i := range fields {
+			dst[i] = byte(fields[i].at)
+		}
+		dst[len(fields)] = byte(end)
+	case 2:
+		for i := range fields {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(fields[i].at))
+		}
+		binary.LittleEndian.PutUint16(dst[2*len(fields):], uint16(end))
+	default:
+		for i := range fields {
+			putUint(dst[i*width:], fields[i].at, width)
+		}
+		putUint(dst[len(fields)*width:], uint32(end), width)
+	}
+}
+
+// putOrdered is putOffsets in another order.
+func putOrdered(dst []byte, fields []field, order []int32, width, end int) {
+	switch width {
+	case 1:
+		for j, i := range order {
+			dst[j] = byte(fields[i].at)
+		}
+	case 2:
+		for j, i := range order {
+			binary.LittleEndian.PutUint16(dst[2*j:], uint16(fields[i].at))
+		}
+	default:
+		for j, i := range order {
+			putUint(dst[j*width:], fields[i].at, width)
+		}
+	}
+	putUint(dst[len(order)*width:], uint32(end), width)
+}
+
+// resolve gives the ids of the document's own dictionary to its objects.
+func (b *Builder) resolve() {
+	d := (*dictionary)(nil)
+	if b.row != nil {
+		d = b.row.dict
+	}
+	if d == nil {
+		d = b.cache.own(b.collect())
+		if b.row != nil && d != &b.cache.scratch {
+			b.row.dict = d
+		}
+	}
+	b.done = d
+	if len(d.keys) > 256 {
+		b.cache.number(d)
+		b.widen()
+		return
+	}
+	for i := range b.patches {
+		p := &b.patches[i]
+		if s := p.shape; s != nil {
+			if s.numbered != d {
+				b.cache.number(d)
+				s.renumber(d, b.ids[:])
+			}
+			copy(b.buf[p.ids:], s.ids)
+			continue
+		}
+		b.cache.number(d)
+		for j, k := range b.log[p.from : p.from+p.n] {
+			b.buf[p.ids+j] = byte(k.id)
+		}
+	}
+	if d == &b.cache.scratch {
+		b.unnumber()
+	}
+}
+
+// unnumber drops ids that shapes hold of the scratch dictionary, whose next use is
+// another one.
+func (b *Builder) unnumber() {
+	b.cache.current = nil
+	for i := range b.patches {
+		if s := b.patches[i].shape; s != nil {
+			s.numbered = nil
+		}
+	}
+}
+
+// collect returns the distinct keys of the document's objects.
+func (b *Builder) collect() []*key {
+	set := b.cache.set[:0]
+	for i := range b.patches {
+		p := &b.patches[i]
+		for s := p.shape; s != nil && s.key != nil; s = s.parent {
+			if s.key.mark != b.serial {
+				s.key.mark = b.serial
+				set = append(set, s.key)
+			}
+		}
+		for _, k := range b.log[p.from : p.from+p.n] {
+			if k.mark != b.serial {
+				k.mark = b.serial
+				set = append(set, k)
+			}
+		}
+	}
+	b.cache.set = set
+	return set
+}

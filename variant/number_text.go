@@ -1,0 +1,215 @@
+package variant
+
+import (
+	"math"
+	"strconv"
+)
+
+// pairs holds the two digits of each number below 100.
+const pairs = "0001020304050607080910111213141516171819" +
+	"2021222324252627282930313233343536373839" +
+	"4041424344454647484950515253545556575859" +
+	"6061626364656667686970717273747576777879" +
+	"8081828384858687888990919293949596979899"
+
+// extend makes dst longer by n bytes of any content.
+func extend(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) < n {
+		dst = append(dst, make([]byte, n)...)
+		return dst
+	}
+	return dst[:len(dst)+n]
+}
+
+// putDigits writes the last n digits of x so that they end at b[end] and returns
+// what is left of x.
+func putDigits(b []byte, end, n int, x uint64) uint64 {
+	for ; n >= 2; n -= 2 {
+		q := x / 100
+		r := (x - q*100) * 2
+		b[end-1], b[end-2] = pairs[r+1], pairs[r]
+		x, end = q, end-2
+	}
+	if n == 1 {
+		q := x / 10
+		b[end-1] = byte('0' + x - q*10)
+		x = q
+	}
+	return x
+}
+
+// appendPadded appends x with at least n digits.
+func appendPadded(dst []byte, x uint64, n int) []byte {
+	n = max(n, digits64(x))
+	dst = extend(dst, n)
+	putDigits(dst, len(dst), n, x)
+	return dst
+}
+
+func appendInt(dst []byte, x int64) []byte {
+	mag := uint64(x)
+	if x < 0 {
+		dst, mag = append(dst, '-'), -mag
+	}
+	return appendPadded(dst, mag, 1)
+}
+
+// appendSmallDecimal appends x / 10^scale without trailing zeros.
+func appendSmallDecimal(dst []byte, x int64, scale uint8) []byte {
+	mag := uint64(x)
+	if x < 0 {
+		dst, mag = append(dst, '-'), -mag
+	}
+	for scale > 0 {
+		q := mag / 10
+		if q*10 != mag {
+			break
+		}
+		mag, scale = q, scale-1
+	}
+	return appendPoint(dst, mag, int(scale))
+}
+
+// appendPoint appends mag / 10^scale with all its digits.
+func appendPoint(dst []byte, mag uint64, scale int) []byte {
+	if scale == 0 {
+		return appendPadded(dst, mag, 1)
+	}
+	whole := max(digits64(mag)-scale, 1)
+	dst = extend(dst, whole+1+scale)
+	end := len(dst)
+	mag = putDigits(dst, end, scale, mag)
+	dst[end-scale-1] = '.'
+	putDigits(dst, end-scale-1, whole, mag)
+	return dst
+}
+
+// appendTrimmed appends d without trailing zeros: 1.50 as 1.5, 1.0 as 1.
+func (d Decimal) appendTrimmed(dst []byte) []byte {
+	if d.Hi == int64(d.Lo)>>63 {
+		return appendSmallDecimal(dst, int64(d.Lo), d.Scale)
+	}
+	return d.Trim().AppendText(dst)
+}
+
+// AppendText appends d in plain notation with all its Scale digits.
+func (d Decimal) AppendText(dst []byte) []byte {
+	hi, lo := d.abs()
+	if d.Hi < 0 {
+		dst = append(dst, '-')
+	}
+	if hi == 0 {
+		return appendPoint(dst, lo, int(d.Scale))
+	}
+	var tmp [40]byte // of 128 bits at most 39 digits
+	hi, lo, r := div128(hi, lo, 1e18)
+	putDigits(tmp[:], 40, 18, r)
+	_, lo, r = div128(hi, lo, 1e18)
+	putDigits(tmp[:], 22, 18, r)
+	putDigits(tmp[:], 4, 4, lo)
+	point := len(tmp) - int(d.Scale)
+	start := 0
+	for start < point-1 && tmp[start] == '0' {
+		start++
+	}
+	dst = append(dst, tmp[start:point]...)
+	if d.Scale == 0 {
+		return dst
+	}
+	return append(append(dst, '.'), tmp[point:]...)
+}
+
+// String returns d in plain notation with all its Scale digits.
+func (d Decimal) String() string { return string(d.AppendText(nil)) }
+
+// Float64 returns the double nearest to d.
+func (d Decimal) Float64() float64 {
+	hi, lo := d.abs()
+	if hi == 0 && lo < 1<<53 && d.Scale <= 22 {
+		// Both are exact doubles, so their quotient is rounded once.
+		f := float64(lo) / exactPow10[d.Scale]
+		if d.Hi < 0 {
+			f = -f
+		}
+		return f
+	}
+	var tmp [96]byte
+	f, _ := strconv.ParseFloat(string(d.AppendText(tmp[:0])), 64)
+	return f
+}
+
+// exactPow10 holds the powers of ten that are doubles without rounding.
+var exactPow10 = [23]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// appendFloat appends f, of 32 or 64 bits, as Java's Double.toString does: the
+// fewest digits that read back as f, but two at least; plain from 10^-3 up to and
+// without 10^7, else with one digit before the point and an E.
+func appendFloat(dst []byte, f float64, bits int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(dst, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-Infinity"...)
+	case f == 0 && math.Signbit(f):
+		return append(dst, "-0.0"...)
+	case f == 0:
+		return append(dst, "0.0"...)
+	}
+	var tmp [32]byte
+	e := strconv.AppendFloat(tmp[:0], f, 'e', -1, bits)
+	if e[0] == '-' {
+		dst = append(dst, '-')
+		e = e[1:]
+	}
+	if e[1] != '.' {
+		// One digit: of all numbers with two digits that read back as f, Java
+		// takes the nearest, so 4.9E-324 instead of 5E-324.
+		e = strconv.AppendFloat(tmp[:0], math.Abs(f), 'e', 1, bits)
+	}
+	return appendJava(dst, e)
+}
+
+// appendJava rewrites d.ddde±dd, which has one digit or more after the point.
+func appendJava(dst, e []byte) []byte {
+	at := 2
+	for e[at] != 'e' {
+		at++
+	}
+	exp := 0
+	for _, c := range e[at+2:] {
+		exp = exp*10 + int(c-'0')
+	}
+	if e[at+1] == '-' {
+		exp = -exp
+	}
+	first, rest := e[0], e[2:at]
+	switch {
+	case exp >= 7 || exp < -3:
+		dst = append(dst, e[:at]...)
+		return appendInt(append(dst, 'E'), int64(exp))
+	case exp < 0:
+		dst = append(dst, "0.00"[:1-exp]...)
+		dst = append(dst, first)
+		if len(rest) == 1 && rest[0] == '0' {
+			return dst
+		}
+		return append(dst, rest...)
+	}
+	dst = append(dst, first)
+	for i := range exp {
+		if i < len(rest) {
+			dst = append(dst, rest[i])
+		} else {
+			dst = append(dst, '0')
+		}
+	}
+	if exp >= len(rest) {
+		return append(dst, '.', '0')
+	}
+	return append(append(dst, '.'), rest[exp:]...)
+}
