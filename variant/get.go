@@ -49,6 +49,7 @@ const (
 	walkTruncated           // a value that does not fit, or of no known type
 	walkBadID               // a field id or its name is out of range
 	walkBadDict             // the metadata's header or offsets do not fit
+	walkUnsure              // no quick answer: a full step has to be made
 )
 
 // walkError makes the error of a walk that stopped at b.
@@ -75,9 +76,19 @@ func (c *compiledPath) walk(v Value, strict bool) ([]byte, walkState) {
 		return nil, walkMissing
 	}
 	var d dict
+	width, names := namesStart(v.metadata)
 	for i := range c.steps {
 		s := &c.steps[i]
-		child, state := s.take(b, &d, v.metadata, strict)
+		var child []byte
+		var state walkState
+		if s.isIndex {
+			child, state = s.glanceIndex(b)
+		} else {
+			child, state = s.glance(b, v.metadata, width, names)
+		}
+		if state == walkUnsure || strict && state == walkMissing {
+			child, state = s.take(b, &d, v.metadata, strict)
+		}
 		if state != walkFound {
 			return b, state
 		}
@@ -130,49 +141,17 @@ func (s *compiledStep) take(b []byte, d *dict, metadata []byte, strict bool) ([]
 	return nil, state
 }
 
-// find returns the position of the step's key among the fields of k.
+// find returns the position of the step's key among the fields of k, and keeps it
+// as the guess for the next object of the shape.
 func (s *compiledStep) find(k *container, d *dict) (int, walkState) {
 	if k.n == 0 {
 		return 0, walkMissing
 	}
-	slot := &s.seen[(k.n+7*k.id(k.n-1))%shapeSlots]
-	guess := slot.Load()
-	if pos := int(guess>>1) - 1; guess&1 == 0 {
-		if uint(pos) < uint(k.n) {
-			if name, ok := d.name(k.id(pos)); ok && string(name) == s.name {
-				return pos, walkFound
-			}
-		}
-	} else if s.absentAt(k, d, pos) {
-		return 0, walkMissing
-	}
 	pos, state := s.search(k, d)
-	switch {
-	case state == walkFound:
-		slot.Store(uint32(pos+1) << 1)
-	case state == walkMissing && !s.wide:
-		slot.Store(uint32(pos+1)<<1 | 1)
+	if state == walkFound || state == walkMissing && !s.wide {
+		s.learn(shape(k.n, uint32(k.id(0)), uint32(k.id(k.n-1))), pos, state == walkMissing)
 	}
 	return pos, state
-}
-
-// absentAt confirms that the key would stand at pos if it were there: its
-// neighbours are on either side, and fields are in order of their names.
-func (s *compiledStep) absentAt(k *container, d *dict, pos int) bool {
-	if uint(pos) > uint(k.n) {
-		return false
-	}
-	if pos > 0 {
-		if name, ok := d.name(k.id(pos - 1)); !ok || string(name) >= s.name {
-			return false
-		}
-	}
-	if pos < k.n {
-		if name, ok := d.name(k.id(pos)); !ok || string(name) <= s.name {
-			return false
-		}
-	}
-	return true
 }
 
 // search finds the key without a guess: by bisection, since fields are in order

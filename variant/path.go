@@ -65,7 +65,7 @@ type compiledStep struct {
 	// wide is set when name has a character from U+E000 on, the only ones for
 	// which the order of UTF-16 units differs from the order of UTF-8 bytes.
 	wide bool
-	seen [shapeSlots]atomic.Uint32 // 0, or (position+1)<<1 | absent
+	seen [shapeSlots]atomic.Uint32 // guesses; 0 is none
 }
 
 // shapeSlots is the number of object shapes that a step tells apart; a power
