@@ -22,7 +22,7 @@ func Apply(mem memory.Allocator, batch arrow.RecordBatch, v *Vector, start int64
 // the batch's schema. The caller releases the result and still owns batch. When
 // no row is deleted, the result is batch itself, retained, and nothing is
 // copied. A nil mem is the default allocator. It is an error when the batch has
-// not as many rows as the mask.
+// not as many rows as the mask, or a union column, which no table has.
 func (m *Mask) Filter(mem memory.Allocator, batch arrow.RecordBatch) (arrow.RecordBatch, error) {
 	switch {
 	case batch.NumRows() != int64(m.rows):
@@ -215,8 +215,8 @@ func (m *Mask) delete(from, to int) {
 	}
 }
 
-// concatenate handles the types that have no kernel (unions, run-end encoding,
-// list views) by joining the stretches of live rows.
+// concatenate handles the types that have no kernel, run-end encoding and list
+// views, by joining the stretches of live rows.
 func (f *filter) concatenate(data arrow.ArrayData) (arrow.ArrayData, error) {
 	var live []arrow.Array
 	defer func() {

@@ -190,11 +190,11 @@ func TestD11NegativePosition(t *testing.T) {
 
 // TestRandomOperations runs random changes against a Go map.
 func TestRandomOperations(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var v Vector
 		want := make(map[int64]bool)
-		span := int64(1) << (10 + r.IntN(10))
+		span := int64(1) << (10 + r.IntN(8))
 		for range 60 {
 			p := r.Int64N(span) + int64(r.IntN(2))<<32
 			switch r.IntN(5) {
