@@ -16,7 +16,7 @@ import (
 // the very same metadata slice.
 type Builder struct {
 	tree  *shapeTree
-	cache dictCache
+	cache ownDicts
 
 	buf    []byte
 	frames []frame // frames[0] is the document

@@ -50,8 +50,8 @@ const (
 	maxGivenDicts = 16
 )
 
-// dictCache keeps the dictionaries of documents seen before.
-type dictCache struct {
+// ownDicts keeps the dictionaries of documents seen before.
+type ownDicts struct {
 	start  *rowShape
 	states int
 	byMeta map[string]*dictionary
@@ -64,8 +64,8 @@ type dictCache struct {
 	given   []*dictionary
 }
 
-func (c *dictCache) clear() {
-	*c = dictCache{
+func (c *ownDicts) clear() {
+	*c = ownDicts{
 		start:  &rowShape{},
 		byMeta: map[string]*dictionary{},
 		set:    c.set[:0],
@@ -74,7 +74,7 @@ func (c *dictCache) clear() {
 }
 
 // next returns the state after s; nil when there are too many.
-func (c *dictCache) next(r *rowShape, s *objectShape) *rowShape {
+func (c *ownDicts) next(r *rowShape, s *objectShape) *rowShape {
 	if r == nil || r.last == s {
 		if r != nil {
 			r = r.to
@@ -98,7 +98,7 @@ func (c *dictCache) next(r *rowShape, s *objectShape) *rowShape {
 }
 
 // number puts the ids of an own dictionary into its keys.
-func (c *dictCache) number(d *dictionary) {
+func (c *ownDicts) number(d *dictionary) {
 	if c.current == d {
 		return
 	}
@@ -110,7 +110,7 @@ func (c *dictCache) number(d *dictionary) {
 
 // own returns the dictionary of a set of keys, which it sorts. Its bytes are new or
 // those of an equal dictionary, never those of another one written over.
-func (c *dictCache) own(set []*key) *dictionary {
+func (c *ownDicts) own(set []*key) *dictionary {
 	slices.SortFunc(set, (*key).compare)
 	c.meta = appendKeyMetadata(c.meta[:0], set)
 	if d := c.byMeta[string(c.meta)]; d != nil {
@@ -128,7 +128,7 @@ func (c *dictCache) own(set []*key) *dictionary {
 }
 
 // of returns the dictionary of a given Metadata.
-func (c *dictCache) of(m *Metadata) *dictionary {
+func (c *ownDicts) of(m *Metadata) *dictionary {
 	for i, d := range c.given {
 		if d.given == m {
 			if i > 0 {

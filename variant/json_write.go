@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -20,68 +19,79 @@ func AppendJSON(dst []byte, v Value) ([]byte, error) {
 	w := jsonWriters.Get().(*jsonWriter)
 	w.begin(v)
 	out, err := w.value(dst, v.value, 0)
-	w.end()
+	w.root, w.dict, w.kept = nil, dict{}, nil
+	jsonWriters.Put(w)
 	if err != nil {
 		return dst, err
 	}
 	return out, nil
 }
 
-// jsonWriter walks encoded bytes. It keeps the names of the last dictionary in the
+// jsonWriter walks encoded bytes. It keeps the names of recent dictionaries in the
 // form that JSON writes them, because values that come one after another tend to
-// share it.
+// share theirs.
 type jsonWriter struct {
 	root   []byte // the value, for offsets of errors
 	dict   dict
-	budget int // values that may still come: overlapping offsets must not be endless
-
-	meta  []byte   // a copy of the dictionary whose names are in names
-	names []byte   // "name": after each other, and padding
-	ends  []uint32 // of the names in names; ends[i] is where i starts
-	ready bool     // names fit the current value
+	budget int          // values that may still come: overlapping offsets must not be endless
+	kept   *quotedNames // of dict; nil when it is not kept
+	recent recent[quotedNames]
 }
 
-// jsonWriters holds writers between calls. Rule of the pool: the copies in a writer
-// are bounded by maxQuotedMeta, and it keeps no reference to a caller's bytes.
-var jsonWriters = sync.Pool{New: func() any { return new(jsonWriter) }}
+// quotedNames holds the names of a dictionary as "name": one after another.
+type quotedNames struct {
+	text []byte   // and quotedPad bytes
+	ends []uint32 // name i is text[ends[i]:ends[i+1]]
+}
 
-const (
-	maxQuotedMeta = 16 << 10 // bytes of a dictionary whose names are kept
-	quotedPad     = 16       // bytes that may be read behind a name
-)
+// quotedPad is the number of bytes behind a name that may be read with it.
+const quotedPad = 16
+
+// jsonWriters holds writers between calls. Rule of the pool: what a writer keeps is
+// bounded by recent, and it keeps no reference to a caller's bytes.
+var jsonWriters = sync.Pool{New: func() any { return new(jsonWriter) }}
 
 func (w *jsonWriter) begin(v Value) {
 	w.root, w.budget = v.value, len(v.value)
-	if len(v.value) > 0 && v.value[0]&3 < basicObject {
+	if v.value[0]&3 < basicObject {
 		return
 	}
 	w.dict, _ = viewDict(v.metadata)
-	if w.ready = bytes.Equal(w.meta, v.metadata); !w.ready {
-		w.ready = w.quote(v.metadata)
+	if w.kept = w.recent.find(v.metadata); w.kept == nil && len(v.metadata) <= maxRecentMeta {
+		w.kept = w.recent.add(v.metadata)
+		if !w.kept.fill(&w.dict) {
+			w.recent.drop()
+			w.kept = nil
+		}
 	}
 }
 
-func (w *jsonWriter) end() {
-	w.root, w.dict = nil, dict{}
-}
-
-// quote fills names from a dictionary that is whole and not too large.
-func (w *jsonWriter) quote(meta []byte) bool {
-	w.meta, w.names, w.ends = w.meta[:0], w.names[:0], append(w.ends[:0], 0)
-	if len(meta) > maxQuotedMeta {
-		return false
-	}
-	for i := range w.dict.n {
-		name, ok := w.dict.name(i)
-		if !ok || len(w.names) > 8*maxQuotedMeta || !utf8.Valid(name) {
+// fill quotes the names of a dictionary; it is false when one is no name, or when
+// they share so many bytes that they would not stay small.
+func (q *quotedNames) fill(d *dict) bool {
+	q.text, q.ends = q.text[:0], append(q.ends[:0], 0)
+	for i := range d.n {
+		name, ok := d.name(i)
+		if !ok || len(q.text) > 8*maxRecentMeta || !utf8.Valid(name) {
 			return false
 		}
-		w.names = append(appendQuoted(w.names, name), ':')
-		w.ends = append(w.ends, uint32(len(w.names)))
+		q.text = append(appendQuoted(q.text, name), ':')
+		q.ends = append(q.ends, uint32(len(q.text)))
 	}
-	w.names = append(w.names, make([]byte, quotedPad)...)
-	w.meta = append(w.meta, meta...)
+	q.text = extend(q.text, quotedPad)
 	return true
+}
+
+// put appends name id. Most names are short: they are copied as two words, of which
+// the part behind the name is cut off again.
+func (q *quotedNames) put(dst []byte, id int) []byte {
+	lo, hi := int(q.ends[id]), int(q.ends[id+1])
+	n := hi - lo
+	if at := len(dst); n <= quotedPad && cap(dst)-at >= quotedPad {
+		*(*[quotedPad]byte)(dst[at : at+quotedPad]) = *(*[quotedPad]byte)(q.text[lo : lo+quotedPad])
+		return dst[:at+n]
+	}
+	return append(dst, q.text[lo:hi]...)
 }
 
 // corrupt makes the error for the value at b, a part of root that reaches its end
@@ -185,8 +195,8 @@ func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
 		if uint(id) >= uint(w.dict.n) {
 			return dst, w.corrupt(b[c.ids+i*c.idW:], "field id is not in the dictionary")
 		}
-		if w.ready {
-			dst = w.name(dst, id)
+		if w.kept != nil {
+			dst = w.kept.put(dst, id)
 		} else if dst, err = w.looseName(dst, id); err != nil {
 			return dst, err
 		}
@@ -195,18 +205,6 @@ func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
 		}
 	}
 	return append(dst, '}'), nil
-}
-
-// name appends a name of the kept dictionary. Most are short: they are copied as
-// two words, of which the part behind the name is cut off again.
-func (w *jsonWriter) name(dst []byte, id int) []byte {
-	lo, hi := int(w.ends[id]), int(w.ends[id+1])
-	n := hi - lo
-	if at := len(dst); n <= quotedPad && cap(dst)-at >= quotedPad {
-		*(*[quotedPad]byte)(dst[at : at+quotedPad]) = *(*[quotedPad]byte)(w.names[lo : lo+quotedPad])
-		return dst[:at+n]
-	}
-	return append(dst, w.names[lo:hi]...)
 }
 
 // looseName appends a name of a dictionary that is not kept.

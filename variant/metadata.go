@@ -104,11 +104,11 @@ type Metadata struct {
 // ParseMetadata checks metadata bytes in full and copies them. An error Is
 // ErrCorrupt. A dictionary that claims to be sorted and is not is an error.
 func ParseMetadata(b []byte) (*Metadata, error) {
-	if err := ValidateMetadata(b); err != nil {
+	m := &Metadata{raw: bytes.Clone(b), text: string(b)}
+	var err error
+	if m.view, err = checkMetadata(m.raw); err != nil {
 		return nil, err
 	}
-	m := &Metadata{raw: bytes.Clone(b), text: string(b)}
-	m.view, _ = viewDict(m.raw)
 	return m, nil
 }
 
@@ -165,14 +165,22 @@ func (m *Metadata) order() []int32 {
 	if p := m.byName.Load(); p != nil {
 		return *p
 	}
-	ids := make([]int32, m.view.n)
+	ids := sortedIDs(&m.view)
+	m.byName.Store(&ids)
+	return ids
+}
+
+// sortedIDs returns the ids of a good dictionary in order of name, then id.
+func sortedIDs(d *dict) []int32 {
+	ids := make([]int32, d.n)
 	for i := range ids {
 		ids[i] = int32(i)
 	}
 	slices.SortFunc(ids, func(a, b int32) int {
-		return cmp.Or(strings.Compare(m.Name(int(a)), m.Name(int(b))), cmp.Compare(a, b))
+		x, _ := d.name(int(a))
+		y, _ := d.name(int(b))
+		return cmp.Or(bytes.Compare(x, y), cmp.Compare(a, b))
 	})
-	m.byName.Store(&ids)
 	return ids
 }
 
