@@ -66,8 +66,10 @@ type Chunk struct {
 	UncompressedSize int64
 	Codec            Codec
 
+	physical    leaf.Type
+	stats       rawStatistics
 	encrypted   bool
-	codecErr    error // why Codec is unusable, when it is
+	codecErr    error // why the pages cannot be read, when they cannot
 	offsetIndex section
 	columnIndex section
 	bloom       section
