@@ -75,15 +75,25 @@ func (c *compiledPath) walk(v Value, strict bool) ([]byte, walkState) {
 	if len(b) == 0 {
 		return nil, walkMissing
 	}
+	r := c.dicts.find(v.metadata, c.refs)
+	if r != nil && r.absent && !strict {
+		return nil, walkMissing
+	}
 	var d dict
-	width, names := namesStart(v.metadata)
+	width, names := 0, 0
+	if r == nil {
+		width, names = namesStart(v.metadata)
+	}
 	for i := range c.steps {
 		s := &c.steps[i]
 		var child []byte
 		var state walkState
-		if s.isIndex {
+		switch {
+		case s.isIndex:
 			child, state = s.glanceIndex(b)
-		} else {
+		case r != nil:
+			child, state = r.steps[i].take(b)
+		default:
 			child, state = s.glance(b, v.metadata, width, names)
 		}
 		if state == walkUnsure || strict && state == walkMissing {

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -277,9 +276,6 @@ func TestGet_AllocatesNothing(t *testing.T) {
 // rows of three shapes that share no bytes.
 func BenchmarkGet(b *testing.B) {
 	values := pricingValues(b, 2000)
-	if os.Getenv("HOT") != "" {
-		values = values[:60]
-	}
 	for i, text := range append(pricingPaths, "all") {
 		paths := compilePaths(b, pricingPaths)
 		if i < len(pricingPaths) {

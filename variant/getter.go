@@ -1,22 +1,21 @@
 package variant
 
 // Getter takes several paths out of a value at once: steps that paths share are
-// made once, and the value's dictionary is looked at once. It is immutable and
-// safe for concurrent use, like the paths it is made of.
+// made once, and the value's dictionary is looked up once. It is safe for
+// concurrent use, like the paths it is made of.
 type Getter struct {
 	root  getterNode
 	paths int
+	refs  []*compiledStep // of all nodes, by their number
+	ids   idCache
 }
 
 // getterNode is a place that at least one path leads to or through.
 type getterNode struct {
-	ends     []int // paths that end here
-	children []getterChild
-}
-
-type getterChild struct {
-	step *compiledStep
-	node *getterNode
+	step     *compiledStep // the way here; nil at the root
+	number   int           // of step in refs
+	ends     []int         // paths that end here
+	children []*getterNode
 }
 
 // NewGetter returns a Getter of the paths, in their order. A path may occur twice.
@@ -26,7 +25,7 @@ func NewGetter(paths ...Path) *Getter {
 		node := &g.root
 		if p.c != nil {
 			for j := range p.c.public {
-				node = node.child(&p.c.public[j])
+				node = g.child(node, &p.c.public[j])
 			}
 		}
 		node.ends = append(node.ends, i)
@@ -34,17 +33,18 @@ func NewGetter(paths ...Path) *Getter {
 	return g
 }
 
-// child returns the node at step, which it makes when there is none.
-func (n *getterNode) child(step *Step) *getterNode {
+// child returns the node a step away from n, which it makes when there is none.
+func (g *Getter) child(n *getterNode, step *Step) *getterNode {
 	for _, c := range n.children {
 		if c.step.isIndex == step.IsIndex && c.step.name == step.Name && c.step.index == step.Index {
-			return c.node
+			return c
 		}
 	}
-	c := getterChild{step: new(compiledStep), node: new(getterNode)}
+	c := &getterNode{step: new(compiledStep), number: len(g.refs)}
 	c.step.init(step)
+	g.refs = append(g.refs, c.step)
 	n.children = append(n.children, c)
-	return c.node
+	return c
 }
 
 // Len returns the number of paths.
@@ -57,8 +57,8 @@ func (g *Getter) Get(v Value, dst []Value) []Value {
 	return dst
 }
 
-// Lookup is Get with the errors of [Value.Lookup]. The values that were reached
-// are set, error or not.
+// Lookup is Get with the errors of [Value.Lookup]: the first corruption that was
+// met. The values that could be reached are set.
 func (g *Getter) Lookup(v Value, dst []Value) ([]Value, error) {
 	return g.get(v, dst, true)
 }
@@ -72,7 +72,10 @@ func (g *Getter) get(v Value, dst []Value, strict bool) ([]Value, error) {
 	if len(v.value) == 0 {
 		return dst, nil
 	}
-	w := getterWalk{v: v, dst: dst, strict: strict}
+	w := getterWalk{v: v, dst: dst, strict: strict, ids: g.ids.find(v.metadata, g.refs)}
+	if w.ids == nil {
+		w.width, w.names = namesStart(v.metadata)
+	}
 	w.visit(&g.root, v.value)
 	if strict && w.state > walkFound {
 		return dst, walkError(v, w.at, w.state)
@@ -80,12 +83,16 @@ func (g *Getter) get(v Value, dst []Value, strict bool) ([]Value, error) {
 	return dst, nil
 }
 
-// getterWalk is one pass over a value. state keeps the first corruption.
+// getterWalk is one pass over a value. state keeps the first corruption, at where
+// it was.
 type getterWalk struct {
 	v      Value
-	d      dict
 	dst    []Value
 	strict bool
+	ids    *resolved
+	width  int // without ids, as namesStart gives them
+	names  int
+	dict   dict
 	state  walkState
 	at     []byte
 }
@@ -103,15 +110,33 @@ func (w *getterWalk) visit(n *getterNode, b []byte) {
 			w.dst[i] = Value{w.v.metadata, whole}
 		}
 	}
-	for i := range n.children {
-		c := &n.children[i]
-		child, state := c.step.take(b, &w.d, w.v.metadata, w.strict)
-		if state == walkFound {
-			w.visit(c.node, child)
-			continue
+	for _, c := range n.children {
+		child, state := w.step(c, b)
+		switch state {
+		case walkFound:
+			w.visit(c, child)
+		case walkMissing:
+		default:
+			w.fail(b, state)
 		}
-		w.fail(b, state)
 	}
+}
+
+func (w *getterWalk) step(n *getterNode, b []byte) (child []byte, state walkState) {
+	switch {
+	case n.step.isIndex:
+		child, state = n.step.glanceIndex(b)
+	case w.ids != nil && w.ids.steps[n.number].id == noID && !w.strict:
+		return nil, walkMissing
+	case w.ids != nil:
+		child, state = w.ids.steps[n.number].take(b)
+	default:
+		child, state = n.step.glance(b, w.v.metadata, w.width, w.names)
+	}
+	if state == walkUnsure || w.strict && state == walkMissing {
+		return n.step.take(b, &w.dict, w.v.metadata, w.strict)
+	}
+	return child, state
 }
 
 func (w *getterWalk) fail(b []byte, state walkState) {

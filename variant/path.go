@@ -49,6 +49,8 @@ type Path struct {
 type compiledPath struct {
 	public []Step
 	steps  []compiledStep
+	refs   []*compiledStep // of steps
+	dicts  idCache
 }
 
 // compiledStep is a step with a memory: for the object shapes that it met,
@@ -81,6 +83,7 @@ func NewPath(steps ...Step) Path {
 	copy(c.public, steps)
 	for i := range c.public {
 		c.steps[i].init(&c.public[i])
+		c.refs = append(c.refs, &c.steps[i])
 	}
 	return Path{c}
 }
