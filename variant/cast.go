@@ -63,6 +63,9 @@ func CastScalar(s *Scalar, t Type) (Scalar, error) {
 	return out, nil
 }
 
+// TryCastScalar is CastScalar without an error: false tells that s does not cast.
+func TryCastScalar(s *Scalar, t Type) (Scalar, bool) { return castScalar(s, &t) }
+
 func castError(s *Scalar, t *Type) error {
 	text := AppendScalarJSON(nil, s)
 	return &CastError{Kind: s.Kind, Value: shorten(text), Type: t.String()}
@@ -258,10 +261,6 @@ func castString(s *Scalar) (Scalar, bool) {
 		out.Bytes = s.Bytes
 	case s.Kind == KindBinary:
 		out.Bytes = bytes.ToValidUTF8(s.Bytes, []byte("\uFFFD"))
-	case s.Kind == KindFloat:
-		out.Bytes = appendFloatText(nil, s.Float, 32)
-	case s.Kind == KindDouble:
-		out.Bytes = appendFloatText(nil, s.Float, 64)
 	default:
 		out.Bytes = AppendScalarText(nil, s)
 	}

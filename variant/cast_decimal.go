@@ -88,9 +88,9 @@ func decimalFloat(d Decimal, bitSize int) float64 {
 	if hi == 0 {
 		switch {
 		case bitSize == 64 && lo < 1<<53 && d.Scale <= 22:
-			return signed(float64(lo)/float64Tens[d.Scale], d.Hi < 0)
+			return signed(float64(lo)/exactPow10[d.Scale], d.Hi < 0)
 		case bitSize == 32 && lo < 1<<24 && d.Scale <= 10:
-			return signed(float64(float32(lo)/float32(float64Tens[d.Scale])), d.Hi < 0)
+			return signed(float64(float32(lo)/float32(exactPow10[d.Scale])), d.Hi < 0)
 		}
 	}
 	var buf [64]byte
@@ -106,12 +106,6 @@ func signed(x float64, neg bool) float64 {
 		return -x
 	}
 	return x
-}
-
-// float64Tens are the powers of ten that a double holds exactly.
-var float64Tens = [23]float64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
-	1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
 // appendMagnitude appends the digits of hi, lo.
