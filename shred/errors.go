@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/frazil/frazil/variant"
 )
 
 // The situations that callers tell apart with errors.Is.
@@ -19,18 +21,17 @@ var (
 	ErrCorrupt = errors.New("shred: corrupt shredded column")
 
 	// ErrCast is returned when a value does not cast to the requested type in
-	// strict mode.
-	ErrCast = errors.New("shred: value does not cast")
+	// strict mode. It is variant.ErrCast.
+	ErrCast = variant.ErrCast
 
 	// ErrDuplicateKey is returned when an object that is written has the same
 	// key twice.
 	ErrDuplicateKey = errors.New("shred: duplicate key")
 )
 
-// Error is an error of one row. Row counts from the start of the batches that
-// were read, or of the rows that were written since the last Reset. Path is the
-// normalized path of the request or field, Value the JSON text of the value that
-// was refused, both empty when they do not apply.
+// Error is an error of one row. Row is its index in the batch that was read.
+// Path is the normalized path of the request, Value the JSON text of the value
+// that was refused, cut to some 100 bytes, both empty when they do not apply.
 type Error struct {
 	Row   int
 	Path  string

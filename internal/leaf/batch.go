@@ -50,3 +50,40 @@ func (b *Batch) Bytes(i int) []byte {
 	}
 	return b.Data[b.Offsets[i]:b.Offsets[i+1]]
 }
+
+// Len returns the length of value i of a Bytes, Fixed or Int96 leaf.
+func (b *Batch) Len(i int) int {
+	if b.Dict != nil {
+		k := b.Index[i]
+		return int(b.Dict.Offsets[k+1] - b.Dict.Offsets[k])
+	}
+	return int(b.Offsets[i+1] - b.Offsets[i])
+}
+
+// AppendFrom appends value i of another batch of the same leaf; levels are the
+// caller's. Where from has a dictionary, b must have the same one.
+func (b *Batch) AppendFrom(from *Batch, i int) {
+	switch from.Node.Type {
+	case Bool:
+		b.Bools = append(b.Bools, from.Bools[i])
+	case Int32:
+		b.Int32s = append(b.Int32s, from.Int32s[i])
+	case Int64:
+		b.Int64s = append(b.Int64s, from.Int64s[i])
+	case Float:
+		b.Floats = append(b.Floats, from.Floats[i])
+	case Double:
+		b.Doubles = append(b.Doubles, from.Doubles[i])
+	case Bytes, Fixed, Int96:
+		if from.Dict != nil {
+			b.Index = append(b.Index, from.Index[i])
+			return
+		}
+		if len(b.Offsets) == 0 {
+			b.Offsets = append(b.Offsets, 0)
+		}
+		b.Data = append(b.Data, from.Bytes(i)...)
+		b.Offsets = append(b.Offsets, uint32(len(b.Data)))
+	case Group:
+	}
+}

@@ -1,0 +1,455 @@
+package shred
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/frazil/frazil/variant"
+)
+
+// assembler writes the Variant bytes of a tree's values.
+type assembler struct {
+	tree   *tree
+	dicts  dictionaries
+	picked bool // slots are visited in order, but not all of them
+
+	out   []byte
+	slots []fieldSlot
+	dict  *dictionary // of the current row
+
+	grown, metaGrown int // bytes that the last batch took
+}
+
+// fieldSlot is a field of an object that is being written: its id, and where its
+// bytes start, from the first field's.
+type fieldSlot struct{ id, at uint32 }
+
+func newAssembler(t *tree) *assembler {
+	return &assembler{tree: t, dicts: dictionaries{names: t.names}}
+}
+
+// value appends the value of a pair at a slot; false: it is missing.
+func (a *assembler) value(p *pair, slot int) (bool, error) {
+	has := p.value != nil && p.value.has(slot)
+	typed := false
+	switch p.at.shape {
+	case Opaque:
+	case Leaf:
+		typed = p.typed != nil && p.typed.has(slot)
+	case Object:
+		typed = p.level(slot) >= p.at.typedDef
+	case List:
+		typed = p.elem != nil && p.def[p.starts[slot]] >= p.at.typedDef
+	}
+	if !typed {
+		if !has {
+			return false, nil
+		}
+		b, err := a.residual(p, slot)
+		a.out = append(a.out, b...)
+		return true, err
+	}
+	if has && p.at.shape != Object {
+		return false, corruptf(p.at, "value and typed_value are both set")
+	}
+	switch p.at.shape {
+	case Leaf:
+		return true, a.leaf(p, slot)
+	case List:
+		return true, a.list(p, slot)
+	}
+	return true, a.object(p, slot, has)
+}
+
+// residual returns the bytes of the value column.
+func (a *assembler) residual(p *pair, slot int) ([]byte, error) {
+	if a.picked {
+		p.value.skipTo(slot)
+	}
+	i, ok := p.value.take()
+	if !ok {
+		return nil, corruptf(p.at, "value has fewer values than its levels say")
+	}
+	b := p.value.batch.Bytes(i)
+	if len(b) == 0 {
+		return nil, corruptf(p.at, "an empty value")
+	}
+	return b, nil
+}
+
+// Headers of primitive values (VariantEncoding.md, "Encoding types").
+const (
+	headNull      = 0
+	headTrue      = 1 << 2
+	headFalse     = 2 << 2
+	headInt8      = 3 << 2
+	headInt16     = 4 << 2
+	headInt32     = 5 << 2
+	headInt64     = 6 << 2
+	headDouble    = 7 << 2
+	headDecimal4  = 8 << 2
+	headDecimal8  = 9 << 2
+	headDecimal16 = 10 << 2
+	headDate      = 11 << 2
+	basicObject   = 2
+	basicArray    = 3
+)
+
+// leaf appends the value of a typed leaf in its declared type.
+func (a *assembler) leaf(p *pair, slot int) error {
+	if a.picked {
+		p.typed.skipTo(slot)
+	}
+	i, ok := p.typed.take()
+	if !ok {
+		return corruptf(p.at, "typed_value has fewer values than its levels say")
+	}
+	b := p.typed.batch
+	switch p.at.typ.Kind {
+	case variant.KindBool:
+		if b.Bools[i] {
+			a.out = append(a.out, headTrue)
+		} else {
+			a.out = append(a.out, headFalse)
+		}
+	case variant.KindInt32:
+		a.out = le32(append(a.out, headInt32), uint32(b.Int32s[i]))
+	case variant.KindInt64:
+		a.out = le64(append(a.out, headInt64), uint64(b.Int64s[i]))
+	case variant.KindDouble:
+		a.out = le64(append(a.out, headDouble), math.Float64bits(b.Doubles[i]))
+	case variant.KindDate:
+		a.out = le32(append(a.out, headDate), uint32(b.Int32s[i]))
+	case variant.KindDecimal4:
+		if x := b.Int32s[i]; x < 1e9 && x > -1e9 {
+			a.out = le32(append(a.out, headDecimal4, byte(p.at.typ.Scale)), uint32(x))
+			return nil
+		}
+		return corruptf(p.at, "a decimal of more digits than its type")
+	case variant.KindDecimal8:
+		if x := b.Int64s[i]; x < 1e18 && x > -1e18 {
+			a.out = le64(append(a.out, headDecimal8, byte(p.at.typ.Scale)), uint64(x))
+			return nil
+		}
+		return corruptf(p.at, "a decimal of more digits than its type")
+	default:
+		s, err := p.at.scalar(p.typed, i)
+		if err != nil {
+			return err
+		}
+		a.out = variant.AppendScalar(a.out, &s)
+	}
+	return nil
+}
+
+func le32(dst []byte, x uint32) []byte { return binary.LittleEndian.AppendUint32(dst, x) }
+func le64(dst []byte, x uint64) []byte { return binary.LittleEndian.AppendUint64(dst, x) }
+
+// scalar returns value i of a typed leaf in its declared type.
+func (l *layout) scalar(c *cursor, i int) (variant.Scalar, error) {
+	b := c.batch
+	s := variant.Scalar{Kind: l.typ.Kind, Scale: uint8(l.typ.Scale)}
+	switch l.typ.Kind {
+	case variant.KindBool:
+		if b.Bools[i] {
+			s.Int = 1
+		}
+	case variant.KindInt8, variant.KindInt16:
+		s.Int = int64(b.Int32s[i])
+		if limit := int64(math.MaxInt8); l.typ.Kind == variant.KindInt8 && (s.Int > limit || s.Int < -limit-1) ||
+			s.Int > math.MaxInt16 || s.Int < math.MinInt16 {
+			return s, corruptf(l, "an integer outside of its type")
+		}
+	case variant.KindInt32, variant.KindDecimal4, variant.KindDate:
+		s.Int = int64(b.Int32s[i])
+	case variant.KindFloat:
+		s.Float = float64(b.Floats[i])
+	case variant.KindDouble:
+		s.Float = b.Doubles[i]
+	case variant.KindDecimal16:
+		raw := b.Bytes(i)
+		if len(raw) == 0 || len(raw) > 16 {
+			return s, corruptf(l, "a decimal of %d bytes", len(raw))
+		}
+		d := decimalFromBytes(raw, s.Scale)
+		if d.Precision() > variant.MaxPrecision {
+			return s, corruptf(l, "a decimal of more than 38 digits")
+		}
+		s.Int, s.Hi = int64(d.Lo), d.Hi
+		return s, nil
+	case variant.KindString, variant.KindBinary, variant.KindUUID:
+		s.Bytes = b.Bytes(i)
+		return s, nil
+	default:
+		s.Int = b.Int64s[i]
+	}
+	s.Hi = s.Int >> 63
+	return s, nil
+}
+
+// list appends an array. An element without a value is a Variant null.
+func (a *assembler) list(p *pair, slot int) error {
+	from, to := int(p.starts[slot]), int(p.starts[slot+1])
+	if p.def[from] == p.at.typedDef {
+		to = from
+	}
+	first := len(a.slots)
+	start := len(a.out)
+	a.out = append(a.out, make([]byte, p.guess)...)
+	body := len(a.out)
+	for s := from; s < to; s++ {
+		a.slots = append(a.slots, fieldSlot{at: uint32(len(a.out) - body)})
+		ok, err := a.value(p.elem, s)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			a.out = append(a.out, headNull)
+		}
+	}
+	p.guess = a.header(start, body, first, -1)
+	a.slots = a.slots[:first]
+	return nil
+}
+
+// object appends an object: the shredded fields, and those of the residual.
+func (a *assembler) object(p *pair, slot int, residual bool) error {
+	first := len(a.slots)
+	start := len(a.out)
+	a.out = append(a.out, make([]byte, p.guess)...)
+	body := len(a.out)
+	largest := int32(0)
+	for _, f := range p.fields {
+		at := len(a.out)
+		ok, err := a.value(f, slot)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		id := a.dict.ids[f.name]
+		if id < 0 {
+			return corruptf(f.at, "the name is not in the metadata")
+		}
+		largest = max(largest, id)
+		a.slots = append(a.slots, fieldSlot{uint32(id), uint32(at - body)})
+	}
+	if residual {
+		var err error
+		if largest, err = a.merge(p, slot, first, body, largest); err != nil {
+			return err
+		}
+	}
+	p.guess = a.header(start, body, first, largest)
+	a.slots = a.slots[:first]
+	return nil
+}
+
+// merge adds the fields of the residual object to those that were appended.
+func (a *assembler) merge(p *pair, slot, first, body int, largest int32) (int32, error) {
+	raw, err := a.residual(p, slot)
+	if err != nil {
+		return 0, err
+	}
+	if raw[0]&3 != basicObject {
+		return 0, corruptf(p.at, "the residual beside shredded fields is not an object")
+	}
+	o, ok := openObject(raw)
+	if !ok {
+		return 0, corruptf(p.at, "the residual is truncated")
+	}
+	m := a.dict.meta
+	for i := range o.n {
+		id, child := o.field(i)
+		if child == nil || id >= uint32(m.Len()) {
+			return 0, corruptf(p.at, "the residual is truncated, or names an id that the metadata does not have")
+		}
+		// Where a file has a field on both sides, the shredded side counts.
+		if p.at.field(m.Name(int(id))) != nil {
+			continue
+		}
+		a.slots = append(a.slots, fieldSlot{id, uint32(len(a.out) - body)})
+		a.out = append(a.out, child...)
+		largest = max(largest, int32(id))
+	}
+	slices.SortFunc(a.slots[first:], func(x, y fieldSlot) int {
+		return cmp.Or(strings.Compare(m.Name(int(x.id)), m.Name(int(y.id))), cmp.Compare(x.at, y.at))
+	})
+	return largest, nil
+}
+
+// header writes the header of the container whose children are the slots from
+// first on and whose bytes start at body. The space between start and body is
+// what the last header of the place took; other sizes move the children. largest
+// is the largest id of an object, -1 for an array.
+func (a *assembler) header(start, body, first int, largest int32) int {
+	fields := a.slots[first:]
+	n := len(fields)
+	size := len(a.out) - body
+	ow, iw, nw := uintWidth(uint32(size)), 0, 1
+	head := byte(basicArray) | byte(ow-1)<<2
+	if n > math.MaxUint8 {
+		nw = 4
+	}
+	if largest >= 0 {
+		iw = uintWidth(uint32(largest))
+		head = basicObject | byte(ow-1)<<2 | byte(iw-1)<<4
+		if nw > 1 {
+			head |= 1 << 6
+		}
+	} else if nw > 1 {
+		head |= 1 << 4
+	}
+	need := 1 + nw + n*iw + (n+1)*ow
+	if grow := need - (body - start); grow > 0 {
+		a.out = append(a.out, make([]byte, grow)...)
+		copy(a.out[start+need:], a.out[body:body+size])
+	} else if grow < 0 {
+		copy(a.out[start+need:], a.out[body:])
+		a.out = a.out[:len(a.out)+grow]
+	}
+	b := a.out[start : start+need]
+	b[0] = head
+	putUint(b[1:], uint32(n), nw)
+	ids, offsets := b[1+nw:], b[1+nw+n*iw:]
+	if iw == 1 && ow <= 2 && largest >= 0 {
+		for i, f := range fields {
+			ids[i] = byte(f.id)
+		}
+	} else if iw > 0 {
+		for i, f := range fields {
+			putUint(ids[i*iw:], f.id, iw)
+		}
+	}
+	for i, f := range fields {
+		putUint(offsets[i*ow:], f.at, ow)
+	}
+	putUint(offsets[n*ow:], uint32(size), ow)
+	return need
+}
+
+func uintWidth(x uint32) int {
+	switch {
+	case x < 1<<8:
+		return 1
+	case x < 1<<16:
+		return 2
+	case x < 1<<24:
+		return 3
+	}
+	return 4
+}
+
+func putUint(b []byte, x uint32, width int) {
+	switch width {
+	case 1:
+		b[0] = byte(x)
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(x))
+	default:
+		for i := range width {
+			b[i] = byte(x >> (8 * i))
+		}
+	}
+}
+
+// objectView reads the fields of an encoded object (VariantEncoding.md, "Value
+// Data for Object").
+type objectView struct {
+	n               int
+	ids, offsets    []byte
+	data            []byte
+	idSize, offSize int
+}
+
+func openObject(b []byte) (o objectView, ok bool) {
+	h := b[0] >> 2
+	o.offSize, o.idSize = int(h&3)+1, int(h>>2&3)+1
+	nw := 1
+	if h>>4&1 != 0 {
+		nw = 4
+	}
+	if len(b) < 1+nw {
+		return o, false
+	}
+	n := uint64(getUint(b[1:], nw))
+	rest := b[1+nw:]
+	if n*uint64(o.idSize)+(n+1)*uint64(o.offSize) > uint64(len(rest)) {
+		return o, false
+	}
+	o.n = int(n)
+	o.ids = rest[:o.n*o.idSize]
+	o.offsets = rest[len(o.ids):][:(o.n+1)*o.offSize]
+	o.data = rest[len(o.ids)+len(o.offsets):]
+	return o, true
+}
+
+// field returns the id and bytes of field i, nil if the offsets are wrong. The
+// size of a value follows from itself, as offsets need not be in order.
+func (o *objectView) field(i int) (uint32, []byte) {
+	id := getUint(o.ids[i*o.idSize:], o.idSize)
+	at := getUint(o.offsets[i*o.offSize:], o.offSize)
+	if uint64(at) >= uint64(len(o.data)) {
+		return id, nil
+	}
+	size := variantSize(o.data[at:])
+	if size == 0 {
+		return id, nil
+	}
+	return id, o.data[at:][:size]
+}
+
+func getUint(b []byte, width int) uint32 {
+	x := uint32(0)
+	for i := range width {
+		x |= uint32(b[i]) << (8 * i)
+	}
+	return x
+}
+
+// variantSize returns the size of the value at the start of b, from its header
+// alone; 0 when b is too short.
+func variantSize(b []byte) int {
+	size := uint64(0)
+	switch h := b[0] >> 2; b[0] & 3 {
+	case 1:
+		size = uint64(h) + 1
+	case basicObject, basicArray:
+		ow, iw, large := int(h&3)+1, 0, h>>2&1
+		if b[0]&3 == basicObject {
+			iw, large = int(h>>2&3)+1, h>>4&1
+		}
+		nw := 1
+		if large != 0 {
+			nw = 4
+		}
+		if len(b) < 1+nw {
+			return 0
+		}
+		n := uint64(getUint(b[1:], nw))
+		head := 1 + uint64(nw) + n*uint64(iw) + (n+1)*uint64(ow)
+		if head > uint64(len(b)) {
+			return 0
+		}
+		size = head + uint64(getUint(b[head-uint64(ow):], ow))
+	default:
+		if size = uint64(primitiveSizes[h]); size == 0 {
+			if h != 15 && h != 16 || len(b) < 5 {
+				return 0
+			}
+			size = 5 + uint64(binary.LittleEndian.Uint32(b[1:]))
+		}
+	}
+	if size > uint64(len(b)) {
+		return 0
+	}
+	return int(size)
+}
+
+// primitiveSizes are the sizes of the primitives by id, 0 where the value says
+// its length (VariantEncoding.md, "Variant primitive types").
+var primitiveSizes = [64]uint8{1, 1, 1, 2, 3, 5, 9, 9, 6, 10, 18, 5, 9, 9, 5, 0, 0, 9, 9, 9, 17}
