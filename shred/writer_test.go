@@ -1,6 +1,7 @@
 package shred
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,16 +9,9 @@ import (
 	"github.com/frazil/frazil/variant"
 )
 
-func mustParse(t testing.TB, text string) *Schema {
-	t.Helper()
-	s, err := Parse(text)
-	require.NoError(t, err)
-	return s
-}
-
-// TestWriterRowsS15 writes the rows of FAULTS S15 and others under several
-// schemas and reads them with the oracle.
-func TestWriterRows(t *testing.T) {
+// TestWriter_S15_Nulls writes SQL NULL, Variant null, missing and empty values
+// under schemas that fit and that do not, and reads them with the oracle.
+func TestWriter_S15_Nulls(t *testing.T) {
 	rows := []string{
 		`null`, `{}`, `{"a":null}`, `{"a":1}`, `[]`, `[null]`, `{"a":{"b":1,"c":[1,2,{"d":3}]}}`,
 		`{"a":"x","z":[1,2,3],"y":{"q":1}}`, `[1,"a",{"b":2}]`, `[[1],[],[2,3]]`, `{"a":[{"b":1},{"b":"x","k":{"m":1}},5]}`,
@@ -42,11 +36,53 @@ func TestWriterRows(t *testing.T) {
 			require.Len(t, got, len(rows)+1)
 			require.True(t, got[0].IsMissing())
 			for i, r := range rows {
-				want, err := variant.ParseJSON([]byte(r))
-				require.NoError(t, err)
-				require.Equal(t, want.String(), got[i+1].String(), "%s %s", text, r)
+				require.Equal(t, mustJSON(t, r).String(), got[i+1].String(), "%s %s", text, r)
 			}
 			w.Reset()
+		}
+	}
+}
+
+// TestProperty_RandomDocumentsAndSchemas shreds random documents under random
+// schemas: the oracle and the assembler must give the documents back, by meaning.
+func TestProperty_RandomDocumentsAndSchemas(t *testing.T) {
+	for seed := range uint64(400) {
+		g := generator{rand.New(rand.NewPCG(seed, 1))}
+		s := g.schema(4)
+		w := NewWriter(s, WriterOptions{Optional: true})
+		var want []variant.Value
+		for range 30 {
+			if g.IntN(10) == 0 {
+				require.NoError(t, w.WriteNull())
+				want = append(want, variant.Value{})
+				continue
+			}
+			doc := g.doc(4)
+			if g.IntN(4) == 0 {
+				require.Error(t, w.WriteJSON([]byte(doc+"]")))
+			}
+			v := mustJSON(t, doc)
+			if g.IntN(2) == 0 {
+				require.NoError(t, w.WriteJSON([]byte(doc)), "seed %d: %s into %s", seed, doc, s)
+			} else {
+				require.NoError(t, w.WriteValue(v))
+			}
+			want = append(want, v)
+		}
+		byOracle, err := oracleOfWriter(w)
+		require.NoError(t, err, "seed %d: %s", seed, s)
+		for _, known := range []bool{false, true} {
+			got, err := assembled(w, known)
+			require.NoError(t, err, "seed %d: %s", seed, s)
+			require.Len(t, got, len(want))
+			for i := range want {
+				require.Equal(t, want[i].IsMissing(), got[i].IsMissing())
+				require.Equal(t, want[i].String(), byOracle[i].String(), "seed %d: oracle: %s", seed, s)
+				require.Equal(t, want[i].String(), got[i].String(), "seed %d: %s", seed, s)
+				if !want[i].IsMissing() {
+					require.Equal(t, want[i].Metadata(), got[i].Metadata())
+				}
+			}
 		}
 	}
 }
