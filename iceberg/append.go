@@ -60,6 +60,10 @@ type AppendOptions struct {
 	// write.parquet.variant-inference-buffer-size, else 100.
 	SampleRows int
 
+	// Unshredded stores Variants as plain binary values, also in a table that
+	// has write.parquet.shred-variants=true.
+	Unshredded bool
+
 	// lineage keeps the columns _row_id and _last_updated_sequence_number of
 	// Arrow batches: for rows that move from one file to another.
 	lineage bool

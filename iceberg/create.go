@@ -24,8 +24,6 @@ const (
 	propCodecLevel        = "write.parquet.compression-level"
 	propMetricsDefault    = "write.metadata.metrics.default"
 	propNumRetries        = "commit.retry.num-retries"
-	propNameMapping       = "schema.name-mapping.default"
-	propManifestMergeFrom = "commit.manifest.min-count-to-merge"
 )
 
 // Column is one column of a new table. Field ids are given out by Create.

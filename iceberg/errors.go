@@ -3,6 +3,7 @@ package iceberg
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -92,3 +93,5 @@ func corruptf(format string, args ...any) error {
 func unsupportedf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
 }
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -17,7 +17,7 @@ import (
 type Table struct {
 	cur      atomic.Pointer[table.Table]
 	cat      table.CatalogIO
-	readOnly bool            // opened from a metadata file
+	readOnly bool // opened from a metadata file
 }
 
 // Wrap makes a Table of iceberg-go's. cat is the catalog that tbl came from,
