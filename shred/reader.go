@@ -20,7 +20,13 @@ type Reader struct {
 	meta    metaColumn
 	batches []*leaf.Batch
 	rows    int
+	ignored func(row int) bool
 }
+
+// Ignore names rows of the next batches whose results nobody looks at, such as
+// deleted ones: a value of theirs that does not cast gives null and is no error.
+// A nil func ends it.
+func (r *Reader) Ignore(rows func(row int) bool) { r.ignored = rows }
 
 // errBatches is the misuse of Read.
 var errBatches = errors.New("shred: Read needs one batch for each column of the plan")
@@ -273,6 +279,9 @@ func (a *answer) cast(row int, s *variant.Scalar) (variant.Scalar, error) {
 		return variant.Scalar{Kind: variant.KindNull}, nil
 	}
 	out, err := variant.CastScalar(s, a.req.Type)
+	if err != nil && a.r.ignored != nil && a.r.ignored(row) {
+		return variant.Scalar{Kind: variant.KindNull}, nil
+	}
 	if err != nil {
 		return out, a.refuse(row, variant.Unchecked(nil, variant.AppendScalar(nil, s)), err)
 	}
@@ -288,6 +297,9 @@ func (a *answer) castValue(row int, v variant.Value) (variant.Value, error) {
 		return out, nil
 	}
 	out, err := variant.Cast(v, a.req.Type)
+	if err != nil && a.r.ignored != nil && a.r.ignored(row) {
+		return variant.Value{}, nil
+	}
 	if err != nil {
 		return out, a.refuse(row, v, err)
 	}
