@@ -36,11 +36,16 @@ func cast(v Value, t *Type, try bool) (Value, error) {
 		}
 		return Value{emptyMetadata, AppendScalar(nil, &s)}, nil
 	}
-	b := NewBuilder()
+	b := takeBuilder()
+	defer builders.Put(b)
 	if err := v.EmitCast(*t, try, b); err != nil {
 		return Value{}, err
 	}
-	return b.Value()
+	out, err := b.Value()
+	if err != nil {
+		return Value{}, err
+	}
+	return out.Clone(), nil
 }
 
 // EmitCast passes the result of [Cast], or of [TryCast] with try set, to a sink as

@@ -154,10 +154,10 @@ func (d Decimal) Cmp(e Decimal) int {
 	switch {
 	case okx && oky:
 		return cmp128(x.Hi, x.Lo, y.Hi, y.Lo)
-	case okx: // y has more digits than any decimal of x's scale
-		return -y.Sign()
+	case okx: // e has more digits than any decimal of d's scale
+		return -e.Sign()
 	}
-	return x.Sign()
+	return d.Sign()
 }
 
 func cmp128(ah int64, al uint64, bh int64, bl uint64) int {
