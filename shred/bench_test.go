@@ -1,0 +1,204 @@
+package shred
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/frazil/frazil/internal/leaf"
+	"github.com/frazil/frazil/internal/tradegen"
+	"github.com/frazil/frazil/variant"
+)
+
+// benchRows is the number of pricing vectors of the benchmarks: enough for the
+// inference to settle and for batches of the usual size.
+const benchRows = 20000
+
+func benchTexts(tb testing.TB) (texts [][]byte, bytes int) {
+	texts = tradegen.PricingVectors(benchRows, 1)
+	for _, t := range texts {
+		bytes += len(t)
+	}
+	return texts, bytes
+}
+
+func benchSchema(tb testing.TB, texts [][]byte) *Schema {
+	i := NewInferer(InferOptions{})
+	for _, t := range texts {
+		require.NoError(tb, i.AddJSON(t))
+	}
+	return i.Schema()
+}
+
+// cpu starts a measurement of the process's user time, which other processes on
+// the machine disturb less than the clock. The returned function reports it by
+// operation.
+func cpu(b *testing.B) func(name string, ops int) {
+	var start, end syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &start)
+	return func(name string, ops int) {
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &end)
+		b.ReportMetric(float64(end.Utime.Nano()-start.Utime.Nano())/float64(ops), name)
+	}
+}
+
+type nullSink struct{ n int }
+
+func (k *nullSink) Begin(variant.Kind)     { k.n++ }
+func (k *nullSink) End()                   { k.n++ }
+func (k *nullSink) Key([]byte)             { k.n++ }
+func (k *nullSink) Scalar(*variant.Scalar) { k.n++ }
+func (k *nullSink) Err() error             { return nil }
+
+// BenchmarkParseOnly is the part of the JSON parser in BenchmarkWriteJSON.
+func BenchmarkParseOnly(b *testing.B) {
+	texts, _ := benchTexts(b)
+	p := variant.NewParser(variant.ParseOptions{})
+	k := &nullSink{}
+	i := 0
+	report := cpu(b)
+	for b.Loop() {
+		if err := p.Parse(texts[i], k); err != nil {
+			b.Fatal(err)
+		}
+		i = (i + 1) % len(texts)
+	}
+	report("cpu-ns/row", b.N)
+	b.ReportMetric(float64(k.n)/float64(b.N), "events/row")
+}
+
+// BenchmarkWriteJSON is JSON text to leaf buffers, per pricing vector.
+func BenchmarkWriteJSON(b *testing.B) {
+	texts, bytes := benchTexts(b)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	b.SetBytes(int64(bytes / len(texts)))
+	i := 0
+	report := cpu(b)
+	for b.Loop() {
+		if err := w.WriteJSON(texts[i]); err != nil {
+			b.Fatal(err)
+		}
+		if i++; i == len(texts) {
+			w.Buffers()
+			w.Reset()
+			i = 0
+		}
+	}
+	report("cpu-ns/row", b.N)
+}
+
+// BenchmarkWriteValue is Variant bytes to leaf buffers, per pricing vector.
+func BenchmarkWriteValue(b *testing.B) {
+	texts, _ := benchTexts(b)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	var values []variant.Value
+	for _, t := range texts {
+		values = append(values, mustJSON(b, string(t)))
+	}
+	i := 0
+	report := cpu(b)
+	for b.Loop() {
+		if err := w.WriteValue(values[i]); err != nil {
+			b.Fatal(err)
+		}
+		if i++; i == len(values) {
+			w.Buffers()
+			w.Reset()
+			i = 0
+		}
+	}
+	report("cpu-ns/row", b.N)
+}
+
+// BenchmarkFinish is the composition of levels at the end of a row group, per
+// row.
+func BenchmarkFinish(b *testing.B) {
+	texts, _ := benchTexts(b)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	for _, t := range texts {
+		require.NoError(b, w.WriteJSON(t))
+	}
+	b.ResetTimer()
+	report := cpu(b)
+	for range b.N {
+		w.Buffers()
+	}
+	report("cpu-ns/row", b.N*w.Rows())
+}
+
+// benchBatches gives the batches of a plan in slices of the usual batch size.
+func benchBatches(b *testing.B, w *Writer, columns []int) []*leaf.Batch {
+	return pickBatches(w.Buffers(), columns, w.Rows())
+}
+
+func benchPaths(tb testing.TB) []Request {
+	var reqs []Request
+	for _, p := range [][2]string{
+		{"$.greeks.delta", "double"}, {"$.scenarios[0].breakdown.by_region.EMEA", "double"},
+		{"$.model_params.calibration.fit_error", "double"}, {"$.dv01", "double"}, {"$.model", "string"},
+	} {
+		path, err := variant.ParsePath(p[0])
+		require.NoError(tb, err)
+		typ, err := variant.ParseType(p[1])
+		require.NoError(tb, err)
+		reqs = append(reqs, Request{Path: path, Type: typ})
+	}
+	return reqs
+}
+
+func benchWriter(b *testing.B) *Writer {
+	texts, _ := benchTexts(b)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	for _, t := range texts {
+		require.NoError(b, w.WriteJSON(t))
+	}
+	return w
+}
+
+// BenchmarkReadFivePaths is leaf batches to Arrow arrays, per row.
+func BenchmarkReadFivePaths(b *testing.B) {
+	w := benchWriter(b)
+	benchRead(b, w, benchPaths(b))
+}
+
+// BenchmarkReadOnePath is one object path of them.
+func BenchmarkReadOnePath(b *testing.B) {
+	w := benchWriter(b)
+	benchRead(b, w, benchPaths(b)[:1])
+}
+
+func benchRead(b *testing.B, w *Writer, reqs []Request) {
+	p, err := Project(w.Group(), Context{}, reqs, allNull(w.Buffers()))
+	require.NoError(b, err)
+	batches := benchBatches(b, w, p.Columns())
+	r := p.NewReader(nil)
+	b.ResetTimer()
+	report := cpu(b)
+	for range b.N {
+		out, err := r.Read(batches, w.Rows())
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, o := range out {
+			o.Release()
+		}
+	}
+	report("cpu-ns/row", b.N*w.Rows())
+}
+
+// BenchmarkAssemble is leaf batches to whole values, per row.
+func BenchmarkAssemble(b *testing.B) {
+	w := benchWriter(b)
+	a, err := NewAssembler(w.Group(), Context{}, allNull(w.Buffers()))
+	require.NoError(b, err)
+	batches := benchBatches(b, w, a.Columns())
+	b.ResetTimer()
+	report := cpu(b)
+	for range b.N {
+		if err := a.Assemble(batches, w.Rows(), func(int, variant.Value) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	report("cpu-ns/row", b.N*w.Rows())
+}
