@@ -23,12 +23,14 @@ type AppendOptions struct {
 	// Summary entries are added to the snapshot's summary.
 	Summary map[string]string
 
-	// Properties are set on the table in the same commit.
+	// Properties are set on the table in the same commit. Those that shredded
+	// files need are added to the map.
 	Properties map[string]string
 
 	// Check is called with the newest version of the table before each attempt
 	// to commit, and an error from it ends the append. The attempt succeeds only
-	// on exactly that version of the branch.
+	// on exactly that version of the branch. Check may change the entries of
+	// Summary and Properties: an attempt reads both after it.
 	Check func(ctx context.Context, t *Table) error
 
 	// CommitID identifies the commit over retries: it is written into the

@@ -485,11 +485,13 @@ func (a *Appender) properties() map[string]string {
 	if a.t.Properties()[propVectorizedReads] == "false" {
 		return props
 	}
-	out := map[string]string{propVectorizedReads: strconv.FormatBool(false)}
-	for k, v := range props {
-		out[k] = v
+	if props == nil {
+		props = map[string]string{}
 	}
-	return out
+	if _, set := props[propVectorizedReads]; !set {
+		props[propVectorizedReads] = strconv.FormatBool(false)
+	}
+	return props
 }
 
 // Abort drops the rows and removes their files. It does nothing after Commit.
