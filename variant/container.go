@@ -56,7 +56,7 @@ func readContainer(b []byte) (c container, ok bool) {
 	if end > uint64(len(b)) {
 		return c, false
 	}
-	c.b = b[:end:end]
+	c.b = b[:end] // capacity stays: errors tell offsets by it
 	return c, true
 }
 
