@@ -1,10 +1,8 @@
 package pq
 
 import (
-	"encoding/binary"
 	"hash/crc32"
 	"math"
-	"math/bits"
 
 	"github.com/frazil/frazil/internal/leaf"
 )
@@ -129,16 +127,16 @@ func (e *chunkEncoder) dataPages(c *column) error {
 		rows := min(rowsPerPage, c.rows-row)
 		slots := rows
 		if c.MaxRep > 0 {
-			slots = rowSlots(rep, rows)
+			slots = e.levels.rowSlots(&rep, slot, rows)
 		}
 		p := pageSpan{row: row, slot: slot, slots: slots, value: value}
 		e.page = e.page[:0]
 		if c.MaxRep > 0 {
-			e.page, _ = e.levels.append(e.page, &c.Rep, &rep, p, c.MaxRep)
+			e.page, _ = e.levels.append(e.page, &rep, p, c.MaxRep)
 		}
 		p.values = slots
 		if c.MaxDef > 0 {
-			e.page, p.values = e.levels.append(e.page, &c.Def, &def, p, c.MaxDef)
+			e.page, p.values = e.levels.append(e.page, &def, p, c.MaxDef)
 		}
 		if value+p.values > c.values {
 			return inputf("%d values where the definition levels stand for more", c.values)
@@ -171,25 +169,6 @@ func (e *chunkEncoder) rowsPerPage(c *column) int {
 	size += (c.Slots - c.rows) / 4 // levels of repeated values
 	pages := size/e.opts.PageBytes + 1
 	return max(min(e.opts.PageRows, (c.rows+pages-1)/pages), 1)
-}
-
-// rowSlots returns the slots of the next rows.
-func rowSlots(c runCursor, rows int) int {
-	slots, started := 0, 0
-	for {
-		level, n := c.take(math.MaxInt32)
-		switch {
-		case n == 0:
-			return slots
-		case level > 0:
-			slots += n
-		case started+n > rows:
-			return slots + rows - started
-		default:
-			started += n
-			slots += n
-		}
-	}
 }
 
 // dataPage appends a data page of version 1, whose body begins in e.page with
@@ -292,61 +271,3 @@ func (e *chunkEncoder) pageBounds(c *column, p pageSpan) bounds {
 	}
 	return bytesBounds(c.Node, c.bytes.slice(p.value, p.value+p.values))
 }
-
-// levelCache keeps the encoded levels of the pages of a row group: leaves of
-// one column often share their runs (leaf.Levels), and then their bytes.
-type levelCache struct {
-	entries map[levelKey]levelEntry
-	bytes   []byte
-}
-
-type levelKey struct {
-	first       *leaf.Run
-	runs        int
-	slot, slots int
-	highest     uint8
-}
-
-type levelEntry struct{ from, to, full int }
-
-func (l *levelCache) reset() {
-	clear(l.entries)
-	l.bytes = l.bytes[:0]
-}
-
-// append appends the levels of one page, with their length before them, and
-// returns how many equal highest. The cursor moves on in any case.
-func (l *levelCache) append(page []byte, of *leaf.Levels, c *runCursor, p pageSpan, highest uint8) ([]byte, int) {
-	if p.slots == 0 {
-		return append(page, 0, 0, 0, 0), 0
-	}
-	key := levelKey{&of.Runs[0], len(of.Runs), p.slot, p.slots, highest}
-	e, ok := l.entries[key]
-	if !ok {
-		e.from = len(l.bytes)
-		l.bytes = append(l.bytes, 0, 0, 0, 0)
-		l.bytes, e.full = appendLevels(l.bytes, c, p.slots, highest)
-		e.to = len(l.bytes)
-		binary.LittleEndian.PutUint32(l.bytes[e.from:], uint32(e.to-e.from-4))
-		if l.entries == nil {
-			l.entries = make(map[levelKey]levelEntry)
-		}
-		l.entries[key] = e
-	} else {
-		c.skip(p.slots)
-	}
-	return append(page, l.bytes[e.from:e.to]...), e.full
-}
-
-// skip passes over n levels.
-func (c *runCursor) skip(n int) {
-	for n > 0 {
-		_, k := c.take(n)
-		if k == 0 {
-			panic("BUG: a buffer has fewer levels than slots")
-		}
-		n -= k
-	}
-}
-
-func levelWidth(highest uint8) uint { return uint(bits.Len8(highest)) }

@@ -94,24 +94,28 @@ func (e *hybridEncoder) finish() []byte {
 	return e.dst
 }
 
-// runCursor walks a list of runs.
+// runCursor is a position in a list of runs: used levels of runs[at] are passed.
 type runCursor struct {
 	runs []leaf.Run
-	used uint32 // of runs[0]
+	at   int
+	used uint32
 }
 
 // take returns at most n equal levels; 0 at the end of the list.
 func (c *runCursor) take(n int) (level uint8, count int) {
-	for len(c.runs) > 0 {
-		left := c.runs[0].N - c.used
-		if left == 0 {
-			c.runs, c.used = c.runs[1:], 0
-			continue
+	for c.at < len(c.runs) {
+		r := c.runs[c.at]
+		left := r.N - c.used
+		if uint64(left) <= uint64(n) {
+			c.at++
+			c.used = 0
+			if left == 0 {
+				continue
+			}
+			return r.Level, int(left)
 		}
-		k := min(left, uint32(n))
-		level = c.runs[0].Level
-		c.used += k
-		return level, int(k)
+		c.used += uint32(n)
+		return r.Level, n
 	}
 	return 0, 0
 }
