@@ -97,6 +97,16 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+		b.Run(fmt.Sprintf("%d of %d/reused", c.n, c.rows), func(b *testing.B) {
+			b.SetBytes(blob.Length)
+			b.ReportAllocs()
+			var rd Reader
+			for b.Loop() {
+				if _, err := rd.Read(r, Ref{Blob: blob, Rows: c.rows}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -8,8 +8,12 @@ import (
 )
 
 // denseWord is the number of deleted rows in a word from which copying live
-// rows one by one beats copying the stretches between the deleted ones.
-const denseWord = 8
+// rows one by one beats copying the stretches between the deleted ones; for
+// strings, denseStrings.
+const (
+	denseWord    = 6
+	denseStrings = 20
+)
 
 func (f *filter) buffer(size int) *memory.Buffer {
 	b := memory.NewResizableBuffer(f.mem)
@@ -174,20 +178,81 @@ func offsetsOf[T int32 | int64](data arrow.ArrayData, cast func([]byte) []T, row
 
 // varBinary compacts strings: new offsets, and the bytes of the live rows.
 func varBinary[T int32 | int64](f *filter, data arrow.ArrayData, cast func([]byte) []T) []*memory.Buffer {
-	offsets := offsetsOf(data, cast, f.rows)
-	out := f.buffer((f.Live() + 1) * offsetWidth[T]())
-	size := compactOffsets(cast(out.Bytes()), offsets, f.Mask)
-	values := f.buffer(int(size))
-	dst, src := values.Bytes(), []byte(nil)
-	if b := data.Buffers()[2]; b != nil {
-		src = b.Bytes()
-	}
-	for s := (stretches{words: f.words, rows: f.rows}); s.next(); {
-		if !s.deleted {
-			dst = dst[copy(dst, src[offsets[s.from]:offsets[s.to]]):]
+	c := stringRows[T]{offsets: offsetsOf(data, cast, f.rows)}
+	size := c.offsets[f.rows] - c.offsets[0]
+	for i, w := range f.words {
+		for ; w != 0; w &= w - 1 {
+			p := i<<6 + bits.TrailingZeros64(w)
+			size -= c.offsets[p+1] - c.offsets[p]
 		}
 	}
+	out, values := f.buffer((f.Live()+1)*offsetWidth[T]()), f.buffer(int(size))
+	c.out, c.dst = cast(out.Bytes()), values.Bytes()
+	if b := data.Buffers()[2]; b != nil {
+		c.src = b.Bytes()
+	}
+	c.compact(f.words)
 	return []*memory.Buffer{out, values}
+}
+
+// stringRows compacts one column of variable width.
+type stringRows[T int32 | int64] struct {
+	offsets  []T // of all rows
+	src, dst []byte
+	out      []T // offsets of the live rows; out[0] is 0
+	n        int // live rows done
+}
+
+func (c *stringRows[T]) compact(deleted []uint64) {
+	c.out[0] = 0
+	from, rows := 0, len(c.offsets)-1
+	for i, w := range deleted {
+		if w == 0 {
+			continue
+		}
+		base, dense := i<<6, bits.OnesCount64(w) >= denseStrings
+		if dense {
+			c.stretch(from, base)
+			from = min(base+64, rows)
+			c.word(base, from, w)
+			continue
+		}
+		for ; w != 0; w &= w - 1 {
+			p := base + bits.TrailingZeros64(w)
+			c.stretch(from, p)
+			from = p + 1
+		}
+	}
+	c.stretch(from, rows)
+}
+
+// stretch copies the rows from..to-1, all of them live.
+func (c *stringRows[T]) stretch(from, to int) {
+	if from == to {
+		return
+	}
+	at := c.out[c.n]
+	copy(c.dst[at:], c.src[c.offsets[from]:c.offsets[to]])
+	shift := at - c.offsets[from]
+	live := c.offsets[from+1 : to+1]
+	out := c.out[c.n+1:][:len(live)]
+	for i, o := range live {
+		out[i] = o + shift
+	}
+	c.n += len(live)
+}
+
+// word copies the live rows among from..to-1, a whole word of them.
+func (c *stringRows[T]) word(from, to int, deleted uint64) {
+	at := c.out[c.n]
+	for p := from; p < to; p++ {
+		if deleted>>(p-from)&1 == 1 {
+			continue
+		}
+		at += T(copy(c.dst[at:], c.src[c.offsets[p]:c.offsets[p+1]]))
+		c.n++
+		c.out[c.n] = at
+	}
 }
 
 // compactOffsets writes the offsets of the live rows, counted from 0, and

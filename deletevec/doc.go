@@ -45,7 +45,7 @@
 //
 // In memory a container is its own bytes in the file. [ParseBlob] therefore
 // returns views of the bytes it was given, and copies what a later change
-// touches; [Read] gives the vector bytes of its own. [Vector.Clone] cuts all
+// touches; [Read] gives the vector bytes of its own, a [Reader] lends its. [Vector.Clone] cuts all
 // ties.
 //
 // # Trust

@@ -130,14 +130,7 @@ func (c *container) countRuns(limit int) int {
 	n := 0
 	switch c.kind {
 	case kindArray:
-		next := -1
-		for b := c.data; len(b) >= 2 && n <= limit; b = b[2:] {
-			x := int(le.Uint16(b))
-			if x != next {
-				n++
-			}
-			next = x + 1
-		}
+		n = c.len() - adjacent(c.data)
 	case kindBitmap:
 		carry := uint64(0)
 		for i := 0; i < chunkWords && n <= limit; i++ {
@@ -147,6 +140,27 @@ func (c *container) countRuns(limit int) int {
 		}
 	case kindRuns:
 		n = c.runs()
+	}
+	return n
+}
+
+// adjacent counts the values of an ascending array that follow their neighbour
+// without a gap, four at a time: y-x-1 is 0 in their lane, and no lane borrows.
+func adjacent(b []byte) int {
+	const (
+		top   = 0x8000_8000_8000_8000
+		below = 0x7FFF_7FFF_7FFF_7FFF
+		ones  = 0x0001_0001_0001_0001
+	)
+	n := 0
+	for ; len(b) >= 10; b = b[8:] {
+		gap := le.Uint64(b[2:10]) - le.Uint64(b) - ones
+		n += bits.OnesCount64(^(gap&below + below | gap) & top)
+	}
+	for ; len(b) >= 4; b = b[2:] {
+		if le.Uint16(b)+1 == le.Uint16(b[2:]) {
+			n++
+		}
 	}
 	return n
 }

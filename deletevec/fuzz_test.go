@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
-	"runtime"
+	"runtime/metrics"
 	"slices"
 	"testing"
 
@@ -13,11 +13,12 @@ import (
 
 // allocated returns the bytes that f takes from the heap.
 func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	before := sample[0].Value.Uint64()
 	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() - before
 }
 
 // slack is what errors and the readers themselves may take whatever the input.
@@ -61,6 +62,10 @@ func checkBlob(t *testing.T, b []byte) {
 	}
 	n, last := int64(0), int64(-1)
 	for p := range v.All() {
+		if n == 200_000 { // runs may stand for many times as many
+			n = v.Cardinality()
+			break
+		}
 		if p <= last || n < 1000 && !v.Contains(p) {
 			t.Fatalf("position %d after %d, contained: %v", p, last, v.Contains(p))
 		}

@@ -16,20 +16,31 @@ import (
 // A blob that holds no position is an error too: a data file without deleted
 // rows has no vector, and one that claims to have one was written wrongly.
 func ParseBlob(b []byte) (*Vector, error) {
+	v := new(Vector)
+	if err := v.parse(b); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// parse makes v the vector of a blob. v keeps its slices; after an error its
+// contents mean nothing.
+func (v *Vector) parse(b []byte) error {
 	if len(b) < minBlob {
-		return nil, corrupt(0, "blob of %d bytes, the smallest has %d", len(b), minBlob)
+		return corrupt(0, "blob of %d bytes, the smallest has %d", len(b), minBlob)
 	}
 	if n, want := binary.BigEndian.Uint32(b), len(b)-lengthBytes-crcBytes; uint64(n) != uint64(want) {
-		return nil, corrupt(0, "length field says %d bytes of magic and vector, there are %d", n, want)
+		return corrupt(0, "length field says %d bytes of magic and vector, there are %d", n, want)
 	}
 	body := b[lengthBytes : len(b)-crcBytes]
-	if got := string(body[:len(blobMagic)]); got != blobMagic {
-		return nil, corrupt(lengthBytes, "magic %x, want %x", got, blobMagic)
+	if string(body[:len(blobMagic)]) != blobMagic {
+		return corrupt(lengthBytes, "magic %x, want %x", body[:len(blobMagic)], blobMagic)
 	}
 	if got, want := crc32.ChecksumIEEE(body), binary.BigEndian.Uint32(b[len(b)-crcBytes:]); got != want {
-		return nil, corrupt(len(b)-crcBytes, "checksum %08x, computed %08x", want, got)
+		return corrupt(len(b)-crcBytes, "checksum %08x, computed %08x", want, got)
 	}
-	d := decoder{b: b[:len(b)-crcBytes], at: lengthBytes + len(blobMagic)}
+	v.keys, v.cs = v.keys[:0], v.cs[:0]
+	d := decoder{b: b[:len(b)-crcBytes], at: lengthBytes + len(blobMagic), v: v}
 	return d.vector()
 }
 
@@ -37,7 +48,7 @@ func ParseBlob(b []byte) (*Vector, error) {
 type decoder struct {
 	b  []byte
 	at int
-	v  Vector
+	v  *Vector
 }
 
 func (d *decoder) left() int { return len(d.b) - d.at }
@@ -60,10 +71,10 @@ func (d *decoder) uint32(what string) (uint32, error) {
 }
 
 // vector reads the directory: a count, then key and 32-bit bitmap in turn.
-func (d *decoder) vector() (*Vector, error) {
+func (d *decoder) vector() error {
 	b, err := d.take(8, "count of bitmaps")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	count, last := le.Uint64(b), int64(-1)
 	for ; count > 0; count-- {
@@ -71,24 +82,24 @@ func (d *decoder) vector() (*Vector, error) {
 		key, err := d.uint32("key of a bitmap")
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case key > math.MaxInt32:
-			return nil, corrupt(at, "key %#x: positions end below 2^63", key)
+			return corrupt(at, "key %#x: positions end below 2^63", key)
 		case int64(key) <= last:
-			return nil, corrupt(at, "key %d after key %d", key, last)
+			return corrupt(at, "key %d after key %d", key, last)
 		}
 		last = int64(key)
 		if err := d.bitmap32(uint64(key) << chunkBits); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if d.left() > 0 {
-		return nil, corrupt(d.at, "%d bytes after the last bitmap", d.left())
+		return corrupt(d.at, "%d bytes after the last bitmap", d.left())
 	}
 	if d.v.IsEmpty() {
-		return nil, corrupt(lengthBytes+len(blobMagic), "no position in the vector")
+		return corrupt(lengthBytes+len(blobMagic), "no position in the vector")
 	}
-	return &d.v, nil
+	return nil
 }
 
 // layout is the head of a 32-bit bitmap: which containers it has, not yet

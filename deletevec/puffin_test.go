@@ -81,6 +81,32 @@ func TestPuffinRoundTrip(t *testing.T) {
 	require.NoError(t, Verify(bytes.NewReader(file), int64(len(file)), refs...))
 }
 
+// A Reader takes no memory once it has seen a vector as large; the function of
+// the same name gives each vector its own.
+func TestReaderReusesMemory(t *testing.T) {
+	file, blobs := puffin(t)
+	src := bytes.NewReader(file)
+	var rd Reader
+	for range 2 {
+		for _, b := range blobs {
+			v, err := rd.Read(src, Ref{Blob: b})
+			require.NoError(t, err)
+			require.Equal(t, distinct(shapes()[b.DataFile]), slices.Collect(v.All()))
+		}
+	}
+	require.Zero(t, testing.AllocsPerRun(20, func() {
+		if _, err := rd.Read(src, Ref{Blob: blobs[0]}); err != nil {
+			t.Error(err)
+		}
+	}))
+	a, err := Read(src, Ref{Blob: blobs[0]})
+	require.NoError(t, err)
+	n := a.Cardinality()
+	_, err = Read(src, Ref{Blob: blobs[1]})
+	require.NoError(t, err)
+	require.Equal(t, n, a.Cardinality())
+}
+
 // The footer, field by field, as puffin-spec.md asks for.
 func TestFooterBytes(t *testing.T) {
 	file, ref := smallPuffin(t)

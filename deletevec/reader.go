@@ -23,41 +23,52 @@ const probeBytes = 16 << 20
 // checksum, structure, cardinality — and does not touch the Puffin footer, as
 // [Verify] does. Errors are [*Error]; they Is [ErrCorrupt] when the bytes or the
 // ref are wrong, and wrap the reader's error otherwise.
-func Read(r io.ReaderAt, ref Ref) (*Vector, error) {
-	v, err := read(r, ref)
-	if err != nil {
-		return nil, locate(err, ref.File, ref.DataFile, ref.Offset)
-	}
-	return v, nil
+func Read(r io.ReaderAt, ref Ref) (*Vector, error) { return new(Reader).Read(r, ref) }
+
+// Reader reads one vector after the other into the same memory. The zero value
+// is ready; it is for one goroutine.
+type Reader struct {
+	buf []byte
+	v   Vector
 }
 
-func read(r io.ReaderAt, ref Ref) (*Vector, error) {
+// Read is the function [Read]; the vector is valid until the next call.
+func (rd *Reader) Read(r io.ReaderAt, ref Ref) (*Vector, error) {
+	if err := rd.read(r, ref); err != nil {
+		return nil, locate(err, ref.File, ref.DataFile, ref.Offset)
+	}
+	return &rd.v, nil
+}
+
+func (rd *Reader) read(r io.ReaderAt, ref Ref) error {
 	switch {
 	case ref.Offset < int64(len(puffinMagic)):
-		return nil, corrupt(0, "blob offset %d", ref.Offset)
+		return corrupt(0, "blob offset %d", ref.Offset)
 	case ref.Length < int64(minBlob) || ref.Length > 1<<31 || ref.Offset > 1<<62:
-		return nil, corrupt(0, "blob size %d", ref.Length)
+		return corrupt(0, "blob size %d", ref.Length)
 	case ref.Cardinality <= 0:
-		return nil, corrupt(0, "record count %d of a deletion vector", ref.Cardinality)
+		return corrupt(0, "record count %d of a deletion vector", ref.Cardinality)
 	}
 	if ref.Length > probeBytes {
 		// A manifest that lies must not cost memory that no byte backs.
 		if err := readFull(r, make([]byte, 1), ref.Offset+ref.Length-1); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	b := make([]byte, ref.Length)
+	if int64(cap(rd.buf)) < ref.Length {
+		rd.buf = make([]byte, ref.Length)
+	}
+	b := rd.buf[:ref.Length]
 	if err := readFull(r, b, ref.Offset); err != nil {
-		return nil, err
+		return err
 	}
-	v, err := ParseBlob(b)
-	if err != nil {
-		return nil, err
+	if err := rd.v.parse(b); err != nil {
+		return err
 	}
-	if n := v.Cardinality(); n != ref.Cardinality {
-		return nil, corrupt(0, "%d deleted rows, the manifest says %d", n, ref.Cardinality)
+	if n := rd.v.Cardinality(); n != ref.Cardinality {
+		return corrupt(0, "%d deleted rows, the manifest says %d", n, ref.Cardinality)
 	}
-	return v, v.checkRows(ref.Rows)
+	return rd.v.checkRows(ref.Rows)
 }
 
 // checkRows refuses positions that the data file does not have.
