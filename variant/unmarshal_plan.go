@@ -1,0 +1,343 @@
+package variant
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"math/big"
+	"reflect"
+	"slices"
+)
+
+// decoderFor returns the function that reads into a Go type.
+func decoderFor(typ reflect.Type, opt goOption) decodeFunc {
+	if f := specialDecoder(typ, opt); f != nil {
+		return f
+	}
+	switch typ.Kind() {
+	case reflect.Bool:
+		return scalarDecoder(storeBool)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return scalarDecoder(storeInt)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return scalarDecoder(storeUint)
+	case reflect.Float32, reflect.Float64:
+		return scalarDecoder(storeFloat)
+	case reflect.String:
+		return scalarDecoder(storeString)
+	case reflect.Interface:
+		if typ.NumMethod() == 0 {
+			return decodeAny
+		}
+	case reflect.Pointer:
+		return pointerDecoder(typ, buildPlan(typ.Elem(), opt))
+	case reflect.Slice:
+		if typ.Elem().Kind() == reflect.Uint8 {
+			return bytesDecoder
+		}
+		return sliceDecoder(buildPlan(typ.Elem(), opt))
+	case reflect.Array:
+		if typ.Elem().Kind() == reflect.Uint8 {
+			return scalarDecoder(storeByteArray)
+		}
+		return arrayDecoder(buildPlan(typ.Elem(), opt))
+	case reflect.Map:
+		if typ.Key().Kind() == reflect.String {
+			return mapDecoder(typ, buildPlan(typ.Elem(), opt))
+		}
+	case reflect.Struct:
+		return structDecoder(goFields(typ))
+	}
+	return func(d *goDecoder, b []byte, dst reflect.Value) error {
+		return mismatch(firstKind(b), dst, "no Variant goes into it")
+	}
+}
+
+func firstKind(b []byte) Kind {
+	if len(b) == 0 {
+		return KindMissing
+	}
+	return firstKinds[b[0]]
+}
+
+// specialDecoder handles the types that have a meaning of their own; nil for others.
+func specialDecoder(typ reflect.Type, opt goOption) decodeFunc {
+	switch typ {
+	case typeTime:
+		if opt&optTime != 0 {
+			return scalarDecoder(storeClock)
+		}
+		return scalarDecoder(storeTime)
+	case typeDuration:
+		if opt&optTime != 0 {
+			return scalarDecoder(storeClock)
+		}
+	case typeDecimal:
+		return scalarDecoder(storeDecimal)
+	case typeBigInt:
+		return scalarDecoder(storeBigInt)
+	case typeNumber:
+		return scalarDecoder(storeNumber)
+	case typeValue:
+		return func(d *goDecoder, b []byte, dst reflect.Value) error {
+			return d.value(b, dst.Addr().Interface().(*Value))
+		}
+	case typeRawJSON:
+		return decodeRawJSON
+	}
+	if isUUID(typ, opt) {
+		return scalarDecoder(storeByteArray)
+	}
+	if typ.Kind() != reflect.Interface && typ.Kind() != reflect.Pointer && reflect.PointerTo(typ).Implements(textUnmarshaler) {
+		return scalarDecoder(storeText)
+	}
+	return nil
+}
+
+func storeBigInt(s *Scalar, dst reflect.Value) string {
+	if !s.Kind.IsExact() {
+		return wrongKind
+	}
+	d := s.Dec().Trim()
+	if d.Scale != 0 {
+		return "the number is not whole"
+	}
+	dst.Addr().Interface().(*big.Int).Set(d.Big())
+	return ""
+}
+
+func storeNumber(s *Scalar, dst reflect.Value) string {
+	if !s.Kind.IsNumeric() {
+		return wrongKind
+	}
+	text := AppendScalarJSON(nil, s)
+	if text[0] == '"' {
+		return "the number is not finite"
+	}
+	dst.SetString(string(text))
+	return ""
+}
+
+func storeText(s *Scalar, dst reflect.Value) string {
+	if s.Kind != KindString {
+		return wrongKind
+	}
+	if err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(bytes.Clone(s.Bytes)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// value stores a copy of a part of the value.
+func (d *goDecoder) value(b []byte, dst *Value) error {
+	whole := exact(b)
+	if whole == nil {
+		return corruptValue(0, "truncated or of unknown type")
+	}
+	if d.budget -= len(whole); d.budget < 0 {
+		return corruptValue(0, "values overlap")
+	}
+	*dst = Value{d.metadata, whole}.Clone()
+	return nil
+}
+
+func decodeRawJSON(d *goDecoder, b []byte, dst reflect.Value) error {
+	whole := exact(b)
+	if d.budget -= len(whole); whole == nil || d.budget < 0 {
+		return corruptValue(0, "truncated, or values overlap")
+	}
+	text, err := AppendJSON(nil, Value{d.metadata, whole})
+	dst.Set(reflect.ValueOf(json.RawMessage(text)))
+	return err
+}
+
+func bytesDecoder(d *goDecoder, b []byte, dst reflect.Value) error {
+	if err := d.read(b, dst); err != nil {
+		return err
+	}
+	if d.scalar.Kind == KindNull {
+		dst.SetZero()
+		return nil
+	}
+	if reason := storeBytes(&d.scalar, dst); reason != "" {
+		return mismatch(d.scalar.Kind, dst, reason)
+	}
+	return nil
+}
+
+func pointerDecoder(typ reflect.Type, elem *goPlan) decodeFunc {
+	return func(d *goDecoder, b []byte, dst reflect.Value) error {
+		if len(b) > 0 && b[0] == primNull {
+			dst.SetZero()
+			return nil
+		}
+		if d.depth++; d.depth > MaxDepth {
+			return mismatch(firstKind(b), dst, ErrDepth.Error())
+		}
+		if dst.IsNil() {
+			dst.Set(reflect.New(typ.Elem()))
+		}
+		err := elem.decode(d, b, dst.Elem())
+		d.depth--
+		return err
+	}
+}
+
+func sliceDecoder(elem *goPlan) decodeFunc {
+	return func(d *goDecoder, b []byte, dst reflect.Value) error {
+		c, none, err := d.open(b, KindArray, dst)
+		if err != nil || none {
+			if none {
+				dst.SetZero()
+			}
+			return err
+		}
+		if dst.IsNil() || dst.Cap() < c.n {
+			dst.Set(reflect.MakeSlice(dst.Type(), 0, min(c.n, maxPrealloc)))
+		}
+		for i := range c.n {
+			if i >= dst.Cap() {
+				dst.Grow(1)
+			}
+			dst.SetLen(i + 1)
+			x := dst.Index(i)
+			x.SetZero()
+			if err := elem.decode(d, c.child(i), x); err != nil {
+				return goWithin(err, Step{Index: i, IsIndex: true})
+			}
+		}
+		dst.SetLen(c.n)
+		d.depth--
+		return nil
+	}
+}
+
+func arrayDecoder(elem *goPlan) decodeFunc {
+	return func(d *goDecoder, b []byte, dst reflect.Value) error {
+		c, none, err := d.open(b, KindArray, dst)
+		if err != nil || none {
+			return err
+		}
+		if c.n != dst.Len() {
+			return mismatch(KindArray, dst, "the lengths differ")
+		}
+		for i := range c.n {
+			if err := elem.decode(d, c.child(i), dst.Index(i)); err != nil {
+				return goWithin(err, Step{Index: i, IsIndex: true})
+			}
+		}
+		d.depth--
+		return nil
+	}
+}
+
+func mapDecoder(typ reflect.Type, elem *goPlan) decodeFunc {
+	return func(d *goDecoder, b []byte, dst reflect.Value) error {
+		c, none, err := d.open(b, KindObject, dst)
+		if err != nil || none {
+			if none {
+				dst.SetZero()
+			}
+			return err
+		}
+		if dst.IsNil() {
+			dst.Set(reflect.MakeMapWithSize(typ, min(c.n, maxPrealloc)))
+		}
+		key, x := reflect.New(typ.Key()).Elem(), reflect.New(typ.Elem()).Elem()
+		for i := range c.n {
+			name, ok := d.dict.name(c.id(i))
+			if !ok {
+				return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
+			}
+			key.SetString(string(name))
+			x.SetZero()
+			if err := elem.decode(d, c.child(i), x); err != nil {
+				return goWithin(err, Step{Name: string(name)})
+			}
+			dst.SetMapIndex(key, x)
+		}
+		d.depth--
+		return nil
+	}
+}
+
+func structDecoder(fields []goField) decodeFunc {
+	for i := range fields {
+		if fields[i].bad != "" {
+			return func(_ *goDecoder, b []byte, dst reflect.Value) error {
+				return mismatch(firstKind(b), dst, fields[i].bad)
+			}
+		}
+	}
+	return func(d *goDecoder, b []byte, dst reflect.Value) error {
+		c, none, err := d.open(b, KindObject, dst)
+		if err != nil || none {
+			return err
+		}
+		next := 0
+		for i := range c.n {
+			name, ok := d.dict.name(c.id(i))
+			if !ok {
+				return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
+			}
+			f := fieldNamed(fields, name, &next)
+			if f == nil {
+				continue
+			}
+			x, ok := f.in(dst)
+			if !ok {
+				return mismatch(firstKind(c.child(i)), dst, "a nil pointer to an unexported struct cannot be set")
+			}
+			if err := f.plan.decode(d, c.child(i), x); err != nil {
+				return goWithin(err, Step{Name: f.name})
+			}
+		}
+		d.depth--
+		return nil
+	}
+}
+
+// fieldNamed returns the field with a name, nil if there is none. Fields of structs
+// and of objects are both in the order of their names, so that the next one is
+// usually the one that comes.
+func fieldNamed(fields []goField, name []byte, next *int) *goField {
+	for i := *next; i < len(fields) && i < *next+4; i++ {
+		if fields[i].name == string(name) {
+			*next = i + 1
+			return &fields[i]
+		}
+		if fields[i].name > string(name) {
+			break
+		}
+	}
+	i, ok := slices.BinarySearchFunc(fields, name, func(f goField, name []byte) int {
+		return bytes.Compare(f.key, name)
+	})
+	*next = i
+	if !ok {
+		return nil
+	}
+	*next = i + 1
+	return &fields[i]
+}
+
+// in returns the field in a struct, after making the embedded structs on the way;
+// false when one cannot be made.
+func (f *goField) in(v reflect.Value) (reflect.Value, bool) {
+	if len(f.index) == 1 {
+		return v.Field(f.index[0]), true
+	}
+	for i, at := range f.index {
+		if i > 0 && v.Kind() == reflect.Pointer {
+			if v.IsNil() && !v.CanSet() {
+				return v, false
+			}
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(at)
+	}
+	return v, true
+}
