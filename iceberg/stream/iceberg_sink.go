@@ -231,7 +231,7 @@ func (c *pendingCommit) check(_ context.Context, t *iceberg.Table) error {
 			return fmt.Errorf("%w: %v is no longer stored", ErrFenced, p)
 		}
 	}
-	next := state{ID: c.id, Commit: st.Commit, Epoch: c.epoch.ID, Offsets: st.Offsets.Clone()}
+	next := state{ID: c.id, Commit: st.Commit, Epoch: st.Epoch + 1, Offsets: st.Offsets.Clone()}
 	maps.Copy(next.Offsets, c.epoch.To)
 	if c.rows {
 		next.Commit = c.id

@@ -19,7 +19,8 @@ type state struct {
 	// of its snapshot holds as iceberg.CommitIDKey; "" before the first. A
 	// snapshot's own number is not known before it is committed, hence the id.
 	Commit string `json:"commit,omitempty"`
-	Epoch  int64  `json:"epoch"`
+	// Epoch counts the query's commits to the table, of all processes.
+	Epoch int64 `json:"epoch"`
 	// Offsets are those of all partitions that the query has ever read.
 	Offsets Offsets `json:"offsets"`
 }
