@@ -136,12 +136,9 @@ func (w *Writer) chunk(t *thriftWriter, j int, c *chunkMeta, s *indexSections) {
 func (w *Writer) columnMeta(t *thriftWriter, j int, c *chunkMeta, s *indexSections) {
 	in := &w.leaves[j]
 	t.i32(1, slices.Index(physicalTypes[:], in.Node.Type))
-	encodings := []encoding{c.enc}
+	encodings := []encoding{c.enc, encRLE} // RLE is that of the levels
 	if c.dictionary > 0 {
 		encodings = append(encodings, encPlain)
-	}
-	if c.enc != encRLE {
-		encodings = append(encodings, encRLE) // that of the levels
 	}
 	t.list(2, thriftI32, len(encodings))
 	for _, e := range encodings {

@@ -12,10 +12,9 @@ import (
 func (e *chunkEncoder) prepare(c *column) {
 	switch c.Node.Type {
 	case leaf.Bool:
+		// Bits under the codec are as small as RLE, which Iceberg's vectorized
+		// reader refuses for booleans.
 		c.enc = encPlain
-		if !e.opts.PlainOnly && boolRuns(c.Bools) <= len(c.Bools)/32 {
-			c.enc = encRLE
-		}
 	case leaf.Int32, leaf.Int64, leaf.Float, leaf.Double:
 		e.prepareNumbers(c)
 	case leaf.Bytes, leaf.Fixed, leaf.Int96:
@@ -156,16 +155,6 @@ func (e *chunkEncoder) bytesMostlyDistinct(v byteValues) bool {
 	return 2*len(e.bdict.first) > stretches*stretch
 }
 
-func boolRuns(v []bool) int {
-	runs := 0
-	for i := range v {
-		if i == 0 || v[i] != v[i-1] {
-			runs++
-		}
-	}
-	return runs
-}
-
 // appendValues appends the page's values to e.page and returns the encoding to
 // declare.
 func (e *chunkEncoder) appendValues(c *column, p pageSpan) encoding {
@@ -175,8 +164,6 @@ func (e *chunkEncoder) appendValues(c *column, p pageSpan) encoding {
 		width := indexWidth(c.dict)
 		e.page = append(e.page, byte(width))
 		e.page = appendIndexes(e.page, c.index[from:to], uint(width))
-	case encRLE:
-		e.page = appendRLEBools(e.page, c.Bools[from:to])
 	case encDelta:
 		if c.Node.Type == leaf.Int32 {
 			e.page = appendDelta(e.page, c.Int32s[from:to])
@@ -258,27 +245,6 @@ func appendPlainBools(dst []byte, v []bool) []byte {
 		}
 		dst = append(dst, b)
 	}
-	return dst
-}
-
-// appendRLEBools appends booleans as a hybrid sequence behind its length.
-func appendRLEBools(dst []byte, v []bool) []byte {
-	start := len(dst)
-	e := newHybridEncoder(append(dst, 0, 0, 0, 0), 1)
-	for len(v) > 0 {
-		n := 1
-		for n < len(v) && v[n] == v[0] {
-			n++
-		}
-		level := uint8(0)
-		if v[0] {
-			level = 1
-		}
-		e.run(level, n)
-		v = v[n:]
-	}
-	dst = e.finish()
-	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst
 }
 
