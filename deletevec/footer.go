@@ -37,30 +37,37 @@ func ReadFooter(r io.ReaderAt, size int64) ([]Blob, error) {
 // as [Read] does. Blobs that no ref names are allowed: their data files are gone.
 func Verify(r io.ReaderAt, size int64, refs ...Ref) error {
 	file := ""
-	if len(refs) > 0 {
-		file = refs[0].File
+	byOffset := make(map[int64]Ref, len(refs))
+	for _, ref := range refs {
+		file = ref.File
+		if other, twice := byOffset[ref.Offset]; twice && other.Blob != ref.Blob {
+			err := corrupt(0, "the manifests say %+v and %+v", other.Blob, ref.Blob)
+			return locate(err, file, ref.DataFile, ref.Offset)
+		}
+		byOffset[ref.Offset] = ref
 	}
 	blobs, err := readFooter(r, size)
 	if err != nil {
 		return locate(err, file, "", 0)
 	}
+	var rd Reader
 	for _, b := range blobs {
-		if _, err := Read(r, Ref{File: file, Blob: b}); err != nil {
-			return err
-		}
-	}
-	byOffset := make(map[int64]Blob, len(blobs))
-	for _, b := range blobs {
-		byOffset[b.Offset] = b
-	}
-	for _, ref := range refs {
-		if b, ok := byOffset[ref.Offset]; !ok || b != ref.Blob {
+		ref, named := byOffset[b.Offset]
+		switch {
+		case !named:
+			ref = Ref{File: file, Blob: b}
+		case ref.Blob != b:
 			err := corrupt(0, "the manifest says %+v, the Puffin footer %+v", ref.Blob, b)
-			return locate(err, ref.File, ref.DataFile, ref.Offset)
+			return locate(err, file, ref.DataFile, ref.Offset)
+		default:
+			delete(byOffset, b.Offset)
 		}
-		if _, err := Read(r, ref); err != nil {
+		if _, err := rd.Read(r, ref); err != nil {
 			return err
 		}
+	}
+	for _, ref := range byOffset {
+		return locate(corrupt(0, "no such vector in the Puffin footer"), file, ref.DataFile, ref.Offset)
 	}
 	return nil
 }
