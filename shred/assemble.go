@@ -69,11 +69,7 @@ func (a *assembler) residual(p *pair, slot int) ([]byte, error) {
 	if a.picked {
 		p.value.skipTo(slot)
 	}
-	i, ok := p.value.take()
-	if !ok {
-		return nil, corruptf(p.at, "value has fewer values than its levels say")
-	}
-	b := p.value.batch.Bytes(i)
+	b := p.value.batch.Bytes(p.value.take())
 	if len(b) == 0 {
 		return nil, corruptf(p.at, "an empty value")
 	}
@@ -103,10 +99,7 @@ func (a *assembler) leaf(p *pair, slot int) error {
 	if a.picked {
 		p.typed.skipTo(slot)
 	}
-	i, ok := p.typed.take()
-	if !ok {
-		return corruptf(p.at, "typed_value has fewer values than its levels say")
-	}
+	i := p.typed.take()
 	b := p.typed.batch
 	switch p.at.typ.Kind {
 	case variant.KindBool:

@@ -1,12 +1,14 @@
 package shred
 
 import (
+	"bytes"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/frazil/frazil/internal/leaf"
+	"github.com/frazil/frazil/internal/pq"
 	"github.com/frazil/frazil/internal/tradegen"
 	"github.com/frazil/frazil/variant"
 )
@@ -202,3 +204,124 @@ func BenchmarkAssemble(b *testing.B) {
 	}
 	report("cpu-ns/row", b.N*w.Rows())
 }
+
+// fileOf writes the buffers of a writer as a file of one row group.
+func fileOf(tb testing.TB, w *Writer, o pq.WriterOptions) []byte {
+	var out bytes.Buffer
+	f, err := pq.NewWriter(&out, &leaf.Node{Name: "table", Children: []*leaf.Node{w.Group()}}, o)
+	require.NoError(tb, err)
+	require.NoError(tb, f.WriteRowGroup(w.Buffers(), w.Rows()))
+	_, err = f.Close()
+	require.NoError(tb, err)
+	return out.Bytes()
+}
+
+// BenchmarkJSONToFile is the whole way from JSON text to a zstd Parquet file, per
+// pricing vector.
+func BenchmarkJSONToFile(b *testing.B) {
+	texts, _ := benchTexts(b)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	size := 0
+	round := func() {
+		for _, t := range texts {
+			if err := w.WriteJSON(t); err != nil {
+				b.Fatal(err)
+			}
+		}
+		size = len(fileOf(b, w, pq.WriterOptions{}))
+		w.Reset()
+	}
+	round()
+	b.ResetTimer()
+	report := cpu(b)
+	for range b.N {
+		round()
+	}
+	report("cpu-ns/row", b.N*len(texts))
+	b.ReportMetric(float64(size)/float64(len(texts)), "file-B/row")
+}
+
+// BenchmarkValuesToFile is the same from Variants in memory.
+func BenchmarkValuesToFile(b *testing.B) {
+	texts, _ := benchTexts(b)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	var values []variant.Value
+	for _, t := range texts {
+		values = append(values, mustJSON(b, string(t)))
+	}
+	round := func() {
+		for _, v := range values {
+			if err := w.WriteValue(v); err != nil {
+				b.Fatal(err)
+			}
+		}
+		fileOf(b, w, pq.WriterOptions{})
+		w.Reset()
+	}
+	round()
+	b.ResetTimer()
+	report := cpu(b)
+	for range b.N {
+		round()
+	}
+	report("cpu-ns/row", b.N*len(texts))
+}
+
+// fileRows is the number of rows that a reader of the benchmarks takes at once.
+const fileRows = 8192
+
+// benchFile reads requests from a file in batches.
+func benchFile(b *testing.B, reqs []Request) {
+	w := benchWriter(b)
+	data := fileOf(b, w, pq.WriterOptions{})
+	f, err := pq.Open(bytes.NewReader(data), int64(len(data)), pq.ReaderOptions{})
+	require.NoError(b, err)
+	p, err := Project(w.Group(), Context{}, reqs, func(c int) bool { return f.RowGroup(0).Column(c).AllNull() })
+	require.NoError(b, err)
+	before := f.Stats().PageBytes
+	round := func() {
+		r := p.NewReader(nil)
+		columns := make([]*pq.ColumnReader, len(p.Columns()))
+		batches := make([]*leaf.Batch, len(columns))
+		for i, c := range p.Columns() {
+			if columns[i], err = f.Column(0, c); err != nil {
+				b.Fatal(err)
+			}
+			batches[i] = &leaf.Batch{}
+		}
+		for left := w.Rows(); left > 0; left -= fileRows {
+			n := min(left, fileRows)
+			for i := range columns {
+				if err := columns[i].Read(batches[i], n); err != nil {
+					b.Fatal(err)
+				}
+			}
+			out, err := r.Read(batches, n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, o := range out {
+				o.Release()
+			}
+		}
+	}
+	round()
+	read := f.Stats().PageBytes - before
+	b.ResetTimer()
+	report := cpu(b)
+	for range b.N {
+		round()
+	}
+	report("cpu-ns/row", b.N*w.Rows())
+	b.ReportMetric(float64(read)/float64(w.Rows()), "read-B/row")
+	b.ReportMetric(float64(len(p.Columns())), "columns")
+}
+
+// BenchmarkFileFivePaths is Parquet file to Arrow arrays, per row.
+func BenchmarkFileFivePaths(b *testing.B) { benchFile(b, benchPaths(b)) }
+
+// BenchmarkFileOnePath is one object path of them.
+func BenchmarkFileOnePath(b *testing.B) { benchFile(b, benchPaths(b)[:1]) }
+
+// BenchmarkFileWhole is Parquet file to whole values.
+func BenchmarkFileWhole(b *testing.B) { benchFile(b, []Request{{}}) }

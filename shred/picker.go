@@ -76,10 +76,7 @@ func (k *picker) reduce(b *leaf.Batch, rows int) *leaf.Batch {
 			continue
 		}
 		c.skipTo(slot)
-		i, ok := c.take()
-		if !ok {
-			break
-		}
+		i := c.take()
 		k.def[row] = 1
 		n++
 		out.AppendFrom(b, i)

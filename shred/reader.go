@@ -43,11 +43,6 @@ func (r *Reader) Read(batches []*leaf.Batch, rows int) ([]arrow.Array, error) {
 		return nil, errBatches
 	}
 	r.batches, r.rows = batches, rows
-	for _, b := range batches {
-		if err := checkBatch(b); err != nil {
-			return nil, err
-		}
-	}
 	if err := r.meta.load(r.plan.file, r.batch(r.plan.file.meta), rows); err != nil {
 		return nil, err
 	}
@@ -85,6 +80,9 @@ func (m *metaColumn) load(f *file, b *leaf.Batch, rows int) error {
 	if b == nil {
 		return nil
 	}
+	if err := checkBatch(b); err != nil {
+		return err
+	}
 	if b.Slots != rows {
 		return fmt.Errorf("%w: %d metadata values for %d rows", ErrCorrupt, b.Slots, rows)
 	}
@@ -102,9 +100,6 @@ func (m *metaColumn) load(f *file, b *leaf.Batch, rows int) error {
 		default:
 			m.ranks = append(m.ranks, -1)
 		}
-	}
-	if int(n) != b.Slots-b.Nulls {
-		return fmt.Errorf("%w: levels and values of the metadata disagree", ErrCorrupt)
 	}
 	return nil
 }
@@ -181,6 +176,9 @@ func (a *answer) column(which int, read bool, column int) (*leaf.Batch, error) {
 		return nil, nil
 	}
 	b := a.r.batch(column)
+	if err := checkBatch(b); err != nil {
+		return nil, err
+	}
 	if a.picker[which] != nil {
 		k := a.picker[which]
 		if err := k.load(b, a.r.rows); err != nil {
@@ -202,10 +200,7 @@ func (a *answer) column(which int, read bool, column int) (*leaf.Batch, error) {
 // readLeaf answers from a typed leaf, from its residual, or from both, row by
 // row.
 func (a *answer) readLeaf(typed, value *leaf.Batch) (arrow.Array, error) {
-	v, ok, err := a.at.convert(&a.req.Type, typed, a.r.rows)
-	if err != nil {
-		return nil, err
-	}
+	v, ok := a.at.convert(&a.req.Type, typed, a.r.rows)
 	if ok {
 		if value != nil {
 			if err := a.patch(v, value); err != nil {
@@ -215,7 +210,7 @@ func (a *answer) readLeaf(typed, value *leaf.Batch) (arrow.Array, error) {
 		return v.array(), nil
 	}
 	if value == nil && typed != nil && a.sameBytes() {
-		return texts(a.at, v.typ, typed, a.r.rows)
+		return texts(v.typ, typed, a.r.rows)
 	}
 	return a.readRows(v.typ, typed, value)
 }
@@ -336,10 +331,7 @@ func (a *answer) readRows(dt arrow.DataType, typed, value *leaf.Batch) (arrow.Ar
 		set := typed != nil && c.has(row)
 		var err error
 		if set {
-			i, ok := c.take()
-			if !ok {
-				return nil, a.fail(row, corruptf(a.at, "levels and values disagree"))
-			}
+			i := c.take()
 			if s, err = a.at.scalar(&c, i); err == nil {
 				s, err = a.cast(row, &s)
 			}

@@ -2,7 +2,9 @@ package shred
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/frazil/frazil/internal/leaf"
@@ -33,11 +35,11 @@ func (c *cursor) load(b *leaf.Batch) {
 // has reports whether the slot has a value.
 func (c *cursor) has(slot int) bool { return c.def == nil || c.def[slot] == c.max }
 
-// take returns the index of the slot's value; false if the levels lie.
-func (c *cursor) take() (int, bool) {
-	i := c.used
+// take returns the index of the slot's value. It is in range, as each slot with
+// a value is taken at most once and checkBatch has counted them.
+func (c *cursor) take() int {
 	c.used++
-	return i, i < c.values
+	return c.used - 1
 }
 
 // skipTo accounts for the values of slots that were not visited.
@@ -222,6 +224,30 @@ func (t *tree) load(batches []*leaf.Batch, at []int, slots int) error {
 	return nil
 }
 
+// countLevel returns how many levels are equal to one.
+func countLevel(def []uint8, level uint8) (n int) {
+	want := uint64(level) * everyByte
+	i := 0
+	for ; i+8 <= len(def); i += 8 {
+		n += bits.OnesCount64(equalBytes(binary.LittleEndian.Uint64(def[i:]), want))
+	}
+	for ; i < len(def); i++ {
+		if def[i] == level {
+			n++
+		}
+	}
+	return n
+}
+
+const everyByte = 0x0101010101010101
+
+// equalBytes returns a word with 1 in each byte in which x and y are equal.
+func equalBytes(x, y uint64) uint64 {
+	const low = 0x7f * everyByte
+	x ^= y
+	return ^((x&low + low) | x | low) >> 7
+}
+
 // count returns the number of slots of a space, nil being the group's.
 func (p *pair) count(group int) int {
 	if p == nil {
@@ -235,7 +261,7 @@ func checkBatch(b *leaf.Batch) error {
 	n := b.Slots - b.Nulls
 	ok := n >= 0 && n <= b.Slots
 	if b.MaxDef > 0 {
-		ok = ok && len(b.Def) == b.Slots
+		ok = ok && len(b.Def) == b.Slots && countLevel(b.Def, b.MaxDef) == n
 	}
 	if b.MaxRep > 0 {
 		ok = ok && len(b.Rep) == b.Slots

@@ -58,16 +58,10 @@ func validity(def []uint8, max uint8, rows int) (bitmap []byte, set int) {
 		}
 		return bitmap, rows
 	}
-	const (
-		ones = 0x0101010101010101
-		low  = 0x7f7f7f7f7f7f7f7f
-	)
-	want := uint64(max) * ones
+	want := uint64(max) * everyByte
 	i := 0
 	for ; i+8 <= rows; i += 8 {
-		x := binary.LittleEndian.Uint64(def[i:]) ^ want
-		zero := ^(((x & low) + low) | x | low) >> 7 // 1 in each byte that is equal
-		b := byte(zero * 0x0102040810204080 >> 56)
+		b := byte(equalBytes(binary.LittleEndian.Uint64(def[i:]), want) * 0x0102040810204080 >> 56)
 		bitmap[i>>3] = b
 		set += bits.OnesCount8(b)
 	}
@@ -98,7 +92,7 @@ func spread[T any](dst []T, def []uint8, max uint8, n int) {
 
 // convert answers a request of scalar type from a typed leaf by a loop without
 // calls, where the cast cannot fail and needs no thought. b may be nil: no value.
-func (l *layout) convert(t *variant.Type, b *leaf.Batch, rows int) (*vector, bool, error) {
+func (l *layout) convert(t *variant.Type, b *leaf.Batch, rows int) (*vector, bool) {
 	v := &vector{typ: ArrowType(*t), rows: rows}
 	n := 0
 	if b == nil {
@@ -106,12 +100,9 @@ func (l *layout) convert(t *variant.Type, b *leaf.Batch, rows int) (*vector, boo
 		b = &leaf.Batch{}
 	} else {
 		v.valid, n = validity(b.Def, b.MaxDef, rows)
-		if n != b.Slots-b.Nulls {
-			return nil, false, corruptf(l, "levels and values disagree")
-		}
 		v.nulls = rows - n
 	}
-	return v, v.values(l, t, b, n), nil
+	return v, v.values(l, t, b, n)
 }
 
 func (v *vector) values(l *layout, t *variant.Type, b *leaf.Batch, n int) bool {
@@ -283,11 +274,8 @@ func toInts(dst []int64, t Type, b *leaf.Batch) bool {
 }
 
 // texts is an Arrow array of strings or binaries from a leaf of the same kind.
-func texts(l *layout, dt arrow.DataType, b *leaf.Batch, rows int) (arrow.Array, error) {
+func texts(dt arrow.DataType, b *leaf.Batch, rows int) (arrow.Array, error) {
 	valid, n := validity(b.Def, b.MaxDef, rows)
-	if n != b.Slots-b.Nulls {
-		return nil, corruptf(l, "levels and values disagree")
-	}
 	offsets := make([]int32, rows+1)
 	size := 0
 	k := 0
