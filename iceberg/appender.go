@@ -45,6 +45,7 @@ type Appender struct {
 	fs          iceio.WriteFileIO
 	locations   table.LocationProvider
 	pqOptions   pq.WriterOptions
+	chunks      sync.Pool
 	id          string // part of the files' names
 	names       atomic.Int64
 
@@ -92,6 +93,7 @@ func (t *Table) NewAppender(ctx context.Context, opts AppendOptions) (*Appender,
 	if a.opts.CommitID == "" {
 		a.opts.CommitID = a.id
 	}
+	a.chunks.New = func() any { return &chunk{} }
 	tbl := t.Unwrap()
 	if err := a.prepare(ctx, tbl); err != nil {
 		return nil, fmt.Errorf("append to %s: %w", t.Name(), err)
@@ -216,7 +218,7 @@ func (a *Appender) WriteJSON(line []byte) error {
 		return a.stop(err)
 	}
 	if p.pending == nil {
-		p.pending = &chunk{}
+		p.pending = a.chunks.Get().(*chunk)
 	}
 	p.pending.add(a.line, row, spans)
 	if p.pending.full() {
@@ -307,17 +309,18 @@ func (a *Appender) process(p *part, c *chunk) {
 	if p.file != nil && p.file.cols != nil && p.file.rollDue() {
 		a.closeFile(p)
 	}
+	act := c.act
 	if c.count() > 0 {
 		if p.file == nil {
 			p.file = a.newDataFile(p)
 		}
-		p.file.add(c)
+		p.file.add(c) // c may have new rows by now
 	}
 	switch {
 	case p.file == nil:
-	case c.act == actGroup && p.file.cols != nil:
+	case act == actGroup && p.file.cols != nil:
 		p.file.endGroup()
-	case c.act == actClose:
+	case act == actClose:
 		a.closeFile(p)
 	}
 }

@@ -95,7 +95,12 @@ func (t *Table) commitChange(ctx context.Context, c change) (*Commit, error) {
 		c.id = uuid.NewString()
 	}
 	k := &committer{t: t, change: c}
-	return k.run(ctx)
+	done, err := k.run(ctx)
+	var landed *landedError
+	if errors.As(err, &landed) {
+		return landed.commit, nil
+	}
+	return done, err
 }
 
 func (k *committer) run(ctx context.Context) (*Commit, error) {
@@ -158,7 +163,7 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 		}
 		return nil, &finalError{fmt.Errorf("iceberg: commit: %w", err)}
 	}
-	done, err := tx.Commit(ctx)
+	done, err := k.submit(ctx, cur, tx)
 	k.leftover = append(k.leftover, rec.paths())
 	if err != nil {
 		if !errors.Is(err, table.ErrCommitFailed) {
@@ -166,13 +171,46 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 		}
 		return nil, err
 	}
-	// The handle that is kept reads files directly, not through the recorder.
-	done = table.New(done.Identifier(), done.Metadata(), done.MetadataLocation(), cur.FS, k.t.cat)
-	s := findCommit(done.Metadata(), k.change.branch, k.change.id)
 	k.attempts++
-	c := k.done(ctx, done, s)
+	c := k.done(ctx, done, findCommit(done.Metadata(), k.change.branch, k.change.id))
 	c.addFiles(d.rows)
 	return c, nil
+}
+
+// submit asks the catalog once. iceberg-go's own commit would try again by
+// itself, without the caller's check.
+func (k *committer) submit(ctx context.Context, cur *table.Table, tx *table.Transaction) (*table.Table, error) {
+	tc, err := tx.TableCommit()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", table.ErrCommitFailed, err) // nothing was sent
+	}
+	meta, location, err := k.t.cat.CommitTable(ctx, tc.Identifier, tc.Requirements, tc.Updates)
+	if err != nil {
+		return nil, err
+	}
+	removeOldMetadata(ctx, cur, meta)
+	return table.New(cur.Identifier(), meta, location, cur.FS, k.t.cat), nil
+}
+
+// removeOldMetadata deletes the metadata files that the new version no longer
+// lists, if the table's properties ask for it.
+func removeOldMetadata(ctx context.Context, old *table.Table, meta table.Metadata) {
+	if !meta.Properties().GetBool(table.MetadataDeleteAfterCommitEnabledKey, table.MetadataDeleteAfterCommitEnabledDefault) {
+		return
+	}
+	fs, err := old.FS(ctx)
+	if err != nil {
+		return
+	}
+	listed := map[string]bool{}
+	for e := range meta.PreviousFiles() {
+		listed[e.MetadataFile] = true
+	}
+	for e := range old.Metadata().PreviousFiles() {
+		if !listed[e.MetadataFile] {
+			_ = fs.Remove(e.MetadataFile) // another process may have done it
+		}
+	}
 }
 
 // stage writes the manifests of the delta and gathers all updates.

@@ -161,7 +161,7 @@ func (a *Appender) sampleColumn(inf *shred.Inferer, c *chunk, ordinal int) {
 // add takes a chunk over and writes its rows, now or after the inference.
 func (f *dataFile) add(c *chunk) {
 	if f.err != nil {
-		c.release()
+		f.a.recycle(c)
 		return
 	}
 	if f.cols == nil {
@@ -172,7 +172,7 @@ func (f *dataFile) add(c *chunk) {
 		}
 		return
 	}
-	defer c.release()
+	defer f.a.recycle(c)
 	if isBatch := c.batch != nil; isBatch != f.batch || isBatch && !f.aligned(c.batch) {
 		f.endGroup()
 		f.batch = isBatch

@@ -90,3 +90,12 @@ func (c *chunk) release() {
 		c.batch = nil
 	}
 }
+
+// recycle gives the memory of a chunk back, unless it is oversized.
+func (a *Appender) recycle(c *chunk) {
+	c.release()
+	if cap(c.data) <= 2*chunkBytes {
+		*c = chunk{data: c.data[:0], rows: c.rows[:0], spans: c.spans[:0]}
+		a.chunks.Put(c)
+	}
+}

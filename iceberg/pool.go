@@ -128,14 +128,16 @@ func (p *pool) away(fn func()) {
 func (p *pool) serve(pt *part) {
 	chunks := pt.queue
 	pt.queue = nil
+	size := int64(0)
+	for _, c := range chunks {
+		size += c.size()
+	}
 	p.away(func() {
 		for _, c := range chunks {
 			p.process(pt, c)
 		}
 	})
-	for _, c := range chunks {
-		p.queued -= c.size()
-	}
+	p.queued -= size
 	if len(pt.queue) > 0 {
 		p.ready = append(p.ready, pt)
 		return

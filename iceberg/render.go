@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -50,7 +51,7 @@ func NewRenderer(s *arrow.Schema) *Renderer {
 // has no JSON form is an error that Is ErrUnsupported.
 func (r *Renderer) Bind(rec arrow.RecordBatch) error {
 	for i := range r.cols {
-		cell, err := r.renderer(rec.Column(i), isVariantField(rec.Schema().Field(i)))
+		cell, err := r.renderer(rec.Column(i), extensionOf(rec.Schema().Field(i)))
 		if err != nil {
 			return fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
 		}
@@ -83,20 +84,28 @@ func (r *Renderer) takeError() error {
 	return err
 }
 
-// isVariantField reports whether f holds Variants as their storage struct.
-func isVariantField(f arrow.Field) bool {
-	name, ok := f.Metadata.GetValue("ARROW:extension:name")
-	return ok && (name == variantExtension || name == "parquet.variant")
+// extensionOf names the extension type whose storage f holds, "" for none.
+func extensionOf(f arrow.Field) string {
+	name, _ := f.Metadata.GetValue(keyExtensionName)
+	return name
 }
 
-// variantExtension is the canonical name of the Variant extension type.
-const variantExtension = "arrow.parquet.variant"
+// The canonical names of the extension types that columns may have, and the
+// name that Variants had before.
+const (
+	variantExtension    = "arrow.parquet.variant"
+	oldVariantExtension = "parquet.variant"
+	uuidExtension       = "arrow.uuid"
+)
 
 // renderer makes the renderer of one array; a null is null at every depth.
-func (r *Renderer) renderer(arr arrow.Array, isVariant bool) (cellRenderer, error) {
+func (r *Renderer) renderer(arr arrow.Array, extension string) (cellRenderer, error) {
 	var value cellRenderer
 	var err error
-	if s, ok := arr.(*array.Struct); ok && isVariant {
+	s, isStruct := arr.(*array.Struct)
+	if raw, ok := arr.(*array.FixedSizeBinary); ok && extension == uuidExtension {
+		value = func(dst []byte, i int) []byte { return appendUUID(dst, raw.Value(i)) }
+	} else if isStruct && (extension == variantExtension || extension == oldVariantExtension) {
 		value, err = r.variant(s)
 	} else if value = scalarRenderer(arr); value == nil {
 		value, err = r.nested(arr)
@@ -141,7 +150,7 @@ func (r *Renderer) nested(arr arrow.Array) (cellRenderer, error) {
 		if !ok {
 			return nil, unsupportedf("%s", a.DataType())
 		}
-		item, err := r.renderer(a.ListValues(), isVariantField(elem.ElemField()))
+		item, err := r.renderer(a.ListValues(), extensionOf(elem.ElemField()))
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +177,7 @@ func (r *Renderer) object(a *array.Struct) (cellRenderer, error) {
 	inner := &Renderer{cols: make([]cellRenderer, a.NumField())}
 	for i := range inner.cols {
 		f := st.Field(i)
-		cell, err := r.renderer(a.Field(i), isVariantField(f))
+		cell, err := r.renderer(a.Field(i), extensionOf(f))
 		if err != nil {
 			return nil, err
 		}
@@ -192,11 +201,11 @@ func (r *Renderer) mapping(a *array.Map) (cellRenderer, error) {
 	if !ok {
 		return nil, unsupportedf("%s", a.DataType())
 	}
-	key, err := r.renderer(a.Keys(), false)
+	key, err := r.renderer(a.Keys(), extensionOf(mt.KeyField()))
 	if err != nil {
 		return nil, err
 	}
-	item, err := r.renderer(a.Items(), isVariantField(mt.ItemField()))
+	item, err := r.renderer(a.Items(), extensionOf(mt.ItemField()))
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +322,9 @@ func appendUUID(dst, raw []byte) []byte {
 }
 
 // appendJSONFloat appends the shortest decimal that reads back as the same
-// value of the given width; a whole number keeps ".0", so that its type shows.
+// value of the given width, of two digits at least; a whole number keeps ".0",
+// so that its type shows. The second digit matters for the least values, of which
+// one digit would be far off: 4.9e-324, not 5e-324.
 func appendJSONFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -329,6 +340,12 @@ func appendJSONFloat(dst []byte, f float64, bits int) []byte {
 	}
 	mark := len(dst)
 	dst = strconv.AppendFloat(dst, f, format, -1, bits)
+	if format == 'e' && bytes.IndexByte(dst[mark:], '.') < 0 {
+		return strconv.AppendFloat(dst[:mark], f, format, 1, bits)
+	}
+	if bits == 32 && isTie(dst[mark:], float32(f)) {
+		return strconv.AppendFloat(dst[:mark], f, 'e', maxFloat32Digits-1, 32)
+	}
 	if format == 'f' {
 		for _, c := range dst[mark:] {
 			if c == '.' {
@@ -338,6 +355,23 @@ func appendJSONFloat(dst []byte, f float64, bits int) []byte {
 		dst = append(dst, ".0"...)
 	}
 	return dst
+}
+
+// maxFloat32Digits is the number of digits that tells any two float32 apart.
+const maxFloat32Digits = 9
+
+// isTie reports whether a text lies half-way between f and a neighbour. It reads
+// back as f only by the rule for ties, and Java's writers do not rely on that.
+func isTie(text []byte, f float32) bool {
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || v == float64(f) {
+		return false
+	}
+	next := math.Nextafter32(f, float32(math.Inf(1)))
+	if v < float64(f) {
+		next = math.Nextafter32(f, float32(math.Inf(-1)))
+	}
+	return v == (float64(f)+float64(next))/2
 }
 
 // appendDecimal appends n / 10^scale exactly, with scale digits.

@@ -40,7 +40,8 @@ var variantStorage = arrow.StructOf(
 // ArrowSchema gives the Arrow schema of batches with the columns of s: the one
 // that scans deliver and that appends take. Variant columns are
 // struct<metadata: binary, value: binary> with the extension name
-// arrow.parquet.variant in the field's metadata; UUIDs are 16 fixed bytes.
+// arrow.parquet.variant in the field's metadata; UUIDs are 16 fixed bytes with
+// the extension name arrow.uuid.
 func ArrowSchema(s *ice.Schema) *arrow.Schema { return arrow.NewSchema(arrowFields(s.Fields()), nil) }
 
 func arrowFields(fields []ice.NestedField) []arrow.Field {
@@ -53,8 +54,11 @@ func arrowFields(fields []ice.NestedField) []arrow.Field {
 
 func arrowField(f ice.NestedField) arrow.Field {
 	meta := map[string]string{keyFieldID: strconv.Itoa(f.ID)}
-	if isVariant(f.Type) {
+	switch f.Type.(type) {
+	case ice.VariantType:
 		meta[keyExtensionName], meta[keyExtensionMeta] = variantExtension, ""
+	case ice.UUIDType:
+		meta[keyExtensionName], meta[keyExtensionMeta] = uuidExtension, ""
 	}
 	return arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: !f.Required, Metadata: arrow.MetadataFrom(meta)}
 }
