@@ -1,0 +1,216 @@
+package iceberg
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	ice "github.com/apache/iceberg-go"
+	iceio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+)
+
+// version names what to read of a table: at most one field is set; the zero
+// version is the head of the main branch.
+type version struct {
+	snapshotID int64
+	ref        string
+	asOf       time.Time
+}
+
+// fileTask is one data file to read and what has been deleted of it.
+type fileTask struct {
+	file       ice.DataFile
+	seq        int64  // data sequence number; -1 when unknown
+	firstRowID *int64 // nil: the rows have no ids of their own (Iceberg spec, "Row Lineage")
+	vector     ice.DataFile
+	positions  []ice.DataFile // position delete files; empty when there is a vector
+	equality   []ice.DataFile
+}
+
+// plannedScan is the outcome of planning.
+type plannedScan struct {
+	snapshot *table.Snapshot // nil: the table is empty
+	schema   *ice.Schema
+	tasks    []fileTask // by sequence number, then in manifest order
+	filter   *filter    // nil: every row
+}
+
+// plan finds the data files that may hold rows for which where is true. The
+// order is the one in which rows are read: data files by sequence number, then
+// manifest order.
+func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*plannedScan, error) {
+	tbl := t.Unwrap()
+	scan, err := v.scan(tbl)
+	if err != nil {
+		return nil, err
+	}
+	out := &plannedScan{snapshot: scan.Snapshot()}
+	if out.schema, err = scan.Projection(); err != nil {
+		return nil, fmt.Errorf("iceberg: plan: %w", err)
+	}
+	if out.filter, err = where.bind(out.schema); err != nil || out.snapshot == nil {
+		return out, err
+	}
+	// The filter goes in with a second scan: it has to be bound to the schema of
+	// the version first.
+	scan, err = v.scan(tbl, table.WithRowFilter(out.filter.planning(out.schema)), table.WithMaxConcurrency(workers))
+	if err != nil {
+		return nil, err
+	}
+	planned, err := scan.PlanFiles(ctx)
+	if err != nil {
+		return nil, planError(err)
+	}
+	fs, err := tbl.FS(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("iceberg: plan: %w", err)
+	}
+	vectors, err := liveVectors(fs, out.snapshot)
+	if err != nil {
+		return nil, err
+	}
+	for i := range planned {
+		// A large file comes as several ranges. Ranges are no concern here:
+		// rows are divided by row group.
+		if i > 0 && planned[i].File.FilePath() == planned[i-1].File.FilePath() {
+			continue
+		}
+		f := planned[i].File
+		if out.filter != nil && len(out.filter.extracts) > 0 &&
+			!out.filter.mayMatchFile(out.filter.root, out.schema, f.LowerBoundValues(), f.UpperBoundValues()) {
+			continue
+		}
+		task, err := newFileTask(&planned[i], vectors)
+		if err != nil {
+			return nil, err
+		}
+		out.tasks = append(out.tasks, task)
+	}
+	slices.SortStableFunc(out.tasks, func(a, b fileTask) int {
+		switch {
+		case a.seq < b.seq:
+			return -1
+		case a.seq > b.seq:
+			return 1
+		}
+		return 0
+	})
+	return out, nil
+}
+
+// scan makes iceberg-go's scan of the version.
+func (v version) scan(tbl *table.Table, opts ...table.ScanOption) (*table.Scan, error) {
+	switch {
+	case v.snapshotID != 0 && (v.ref != "" || !v.asOf.IsZero()), v.ref != "" && !v.asOf.IsZero():
+		return nil, invalidf("scan: give one of snapshot, ref and time")
+	case v.snapshotID != 0:
+		if tbl.Metadata().SnapshotByID(v.snapshotID) == nil {
+			return nil, invalidf("scan: no snapshot %d", v.snapshotID)
+		}
+		opts = append(opts, table.WithSnapshotID(v.snapshotID))
+	case !v.asOf.IsZero():
+		opts = append(opts, table.WithSnapshotAsOf(v.asOf.UnixMilli()))
+	}
+	scan := tbl.Scan(opts...)
+	if v.ref != "" {
+		if v.ref == table.MainBranch {
+			return scan, nil
+		}
+		var err error
+		if scan, err = scan.UseRef(v.ref); err != nil {
+			return nil, invalidf("scan: no branch or tag %q", v.ref)
+		}
+	}
+	if _, err := scan.ResolveSnapshot(); err != nil {
+		return nil, invalidf("scan: %v", err)
+	}
+	return scan, nil
+}
+
+func planError(err error) error {
+	if ctxErr := contextError(err); ctxErr != nil {
+		return ctxErr
+	}
+	return fmt.Errorf("%w: plan: %w", ErrCorrupt, err)
+}
+
+// newFileTask takes over a planned file and its deletes. A vector wins over
+// position delete files: it holds their positions (Iceberg spec, "Scan
+// Planning").
+func newFileTask(p *table.FileScanTask, vectors map[string]ice.DataFile) (fileTask, error) {
+	task := fileTask{file: p.File, seq: -1, firstRowID: p.FirstRowID, positions: p.DeleteFiles, equality: p.EqualityDeleteFiles}
+	if p.DataSequenceNumber != nil {
+		task.seq = *p.DataSequenceNumber
+	}
+	path := p.File.FilePath()
+	if len(p.DeletionVectorFiles) == 0 {
+		return task, nil
+	}
+	task.vector, task.positions = vectors[path], nil
+	if task.vector == nil {
+		task.vector = p.DeletionVectorFiles[0]
+	}
+	if task.vector.SpecID() == p.File.SpecID() && !maps.EqualFunc(task.vector.Partition(), p.File.Partition(), samePartitionValue) {
+		return task, corruptf("the deletion vector %s is of another partition than its data file %s", task.vector.FilePath(), path)
+	}
+	return task, nil
+}
+
+func samePartitionValue(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// liveVectors lists the deletion vectors of a snapshot by data file. Planning
+// passes over a vector that does not say which file it belongs to, and the
+// deleted rows would come back; here it is an error.
+func liveVectors(fs iceio.IO, s *table.Snapshot) (map[string]ice.DataFile, error) {
+	if s.Summary != nil && s.Summary.Properties["total-delete-files"] == "0" {
+		return nil, nil
+	}
+	out := map[string]ice.DataFile{}
+	for file, err := range deleteFiles(fs, s) {
+		if err != nil {
+			return nil, err
+		}
+		if !table.IsDeletionVector(file) {
+			continue
+		}
+		ref := file.ReferencedDataFile()
+		switch {
+		case ref == nil || *ref == "":
+			return nil, corruptf("the deletion vector %s names no data file", file.FilePath())
+		case file.ContentOffset() == nil || file.ContentSizeInBytes() == nil:
+			return nil, corruptf("the deletion vector for %s has no offset and size", *ref)
+		case out[*ref] != nil:
+			return nil, corruptf("two deletion vectors for %s", *ref)
+		}
+		out[*ref] = file
+	}
+	return out, nil
+}
+
+// deleteFiles lists the live delete files of a snapshot, vectors included.
+func deleteFiles(fs iceio.IO, s *table.Snapshot) func(yield func(ice.DataFile, error) bool) {
+	return func(yield func(ice.DataFile, error) bool) {
+		manifests, err := s.Manifests(fs)
+		if err != nil {
+			yield(nil, fmt.Errorf("%w: manifest list %s: %w", ErrCorrupt, s.ManifestList, err))
+			return
+		}
+		for _, m := range manifests {
+			if m.ManifestContent() != ice.ManifestContentDeletes {
+				continue
+			}
+			for entry, err := range m.Entries(fs, true) {
+				if err != nil {
+					yield(nil, fmt.Errorf("%w: manifest %s: %w", ErrCorrupt, m.FilePath(), err))
+					return
+				}
+				if !yield(entry.DataFile(), nil) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,508 @@
+package iceberg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	ice "github.com/apache/iceberg-go"
+	iceio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+	"github.com/google/uuid"
+
+	"github.com/frazil/frazil/deletevec"
+)
+
+// WriteOptions configures Delete, Update and Merge. The zero value is the
+// default.
+type WriteOptions struct {
+	// Branch is the branch to change. Default "main".
+	Branch string
+
+	// Summary entries are added to the snapshot's summary.
+	Summary map[string]string
+
+	// Properties are set on the table in the same commit.
+	Properties map[string]string
+
+	// Check is called with the newest version of the table before each attempt,
+	// and an error from it ends the operation. The attempt succeeds only on
+	// exactly that version of the branch.
+	Check func(ctx context.Context, t *Table) error
+
+	// CommitID identifies the commit over retries, as for an append.
+	CommitID string
+
+	// Workers is the number of goroutines that read and write. Default: one per
+	// processor.
+	Workers int
+}
+
+// Changes describes what a row-level operation has done. SnapshotID is 0 when
+// there was nothing to do.
+type Changes struct {
+	Commit
+	Deleted  int64
+	Updated  int64
+	Inserted int64
+	Vectors  []ice.DataFile // deletion vectors written
+	Dropped  []ice.DataFile // data files that went as a whole
+}
+
+// Table properties that choose how rows are changed, and their values. Unlike
+// in Spark, the default is merge-on-read.
+const (
+	propDeleteMode  = "write.delete.mode"
+	propUpdateMode  = "write.update.mode"
+	propMergeMode   = "write.merge.mode"
+	modeCopyOnWrite = "copy-on-write"
+)
+
+// rowChange is one row-level operation. Every attempt to commit it runs the
+// whole operation anew on the newest version of the table: so whatever order
+// commits take, each looks as if it had run alone (isolation level
+// serializable, which includes snapshot), a row that another writer has moved is
+// found where it is now, and two writers never leave two vectors on one file.
+type rowChange struct {
+	t    *Table
+	opts WriteOptions
+	mode string // the property that chooses the mode
+	// run does the operation on one version.
+	run func(ctx context.Context, a *attempt) error
+
+	last *attempt
+}
+
+// attempt is the operation on one version of the table.
+type attempt struct {
+	t       *Table
+	opts    *WriteOptions
+	mem     memory.Allocator
+	fs      iceio.WriteFileIO
+	copying bool // copy-on-write
+	touched map[string]*touchedFile
+	order   []*touchedFile
+	writer  *Appender // of new rows; nil until there is one
+	puffin  string    // location of the Puffin file, once it is begun
+	changes Changes
+}
+
+// touchedFile is a data file of which rows go.
+type touchedFile struct {
+	task *fileTask
+	old  *deletevec.Vector // deleted before; nil for none
+	gone []int64           // positions that go now
+	all  bool              // every row goes
+}
+
+func (c *rowChange) commit(ctx context.Context) (*Changes, error) {
+	if c.opts.Workers <= 0 {
+		c.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.opts.CommitID == "" {
+		c.opts.CommitID = uuid.NewString()
+	}
+	done, err := c.t.commitChange(ctx, change{
+		branch:     c.opts.Branch,
+		id:         c.opts.CommitID,
+		summary:    c.opts.Summary,
+		properties: c.properties(),
+		check:      c.opts.Check,
+		build: func(ctx context.Context, cur *Table) (*delta, error) {
+			if err := c.abandon(); err != nil {
+				return nil, err
+			}
+			return c.build(ctx, cur)
+		},
+	})
+	if err != nil {
+		if !errors.Is(err, ErrUnknownOutcome) {
+			err = errors.Join(err, c.abandon())
+		}
+		return nil, err
+	}
+	if done.Attempts == 0 { // an earlier process had done it
+		return &Changes{Commit: *done}, c.abandon()
+	}
+	out := &c.last.changes
+	if c.last.writer != nil {
+		c.last.writer.end()
+	}
+	out.Commit = *done
+	return out, nil
+}
+
+// properties are the caller's, and the one without which a table must not hold
+// shredded files (see TableSpec).
+func (c *rowChange) properties() map[string]string {
+	have := c.t.Properties()
+	if !have.GetBool(propShredVariants, false) || have[propVectorizedReads] == "false" {
+		return c.opts.Properties
+	}
+	out := map[string]string{propVectorizedReads: "false"}
+	maps.Copy(out, c.opts.Properties)
+	return out
+}
+
+// abandon removes what an attempt has written that was not committed.
+func (c *rowChange) abandon() error {
+	a := c.last
+	c.last = nil
+	if a == nil {
+		return nil
+	}
+	var errs []error
+	if a.writer != nil {
+		errs = append(errs, a.writer.Abort())
+	}
+	if a.puffin != "" {
+		if err := a.fs.Remove(a.puffin); err != nil && !isNotExist(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *rowChange) build(ctx context.Context, cur *Table) (*delta, error) {
+	fs, err := cur.FS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wfs, ok := fs.(iceio.WriteFileIO)
+	if !ok {
+		return nil, table.ErrWriteIORequired
+	}
+	if v := cur.Metadata().Version(); v < 3 {
+		return nil, unsupportedf("changing rows of a table of format version %d; upgrade it to 3", v)
+	}
+	a := &attempt{
+		t: cur, opts: &c.opts, fs: wfs, mem: memory.DefaultAllocator, touched: map[string]*touchedFile{},
+		copying: cur.Properties()[c.mode] == modeCopyOnWrite,
+	}
+	c.last = a
+	if err := c.run(ctx, a); err != nil {
+		return nil, err
+	}
+	return a.delta(ctx)
+}
+
+// find reads the rows for which where is true: the outputs, with positions. fn
+// takes each batch, which is released afterwards.
+func (a *attempt) find(ctx context.Context, where Expr, outputs []need, fn func(res scanResult) error) error {
+	plan, err := a.plan(ctx, where)
+	if err != nil || len(plan.tasks) == 0 {
+		return err
+	}
+	run, err := a.newRun(ctx, plan.filter, plan.schema, outputs, plan.tasks)
+	if err != nil {
+		return err
+	}
+	for res := range run.results(ctx) {
+		if res.err != nil {
+			return res.err
+		}
+		err := fn(res)
+		res.rec.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *attempt) plan(ctx context.Context, where Expr) (*plannedScan, error) {
+	v := version{ref: a.opts.Branch}
+	if v.ref == "" {
+		v.ref = table.MainBranch
+	}
+	return a.t.plan(ctx, v, where, a.opts.Workers)
+}
+
+func (a *attempt) newRun(ctx context.Context, f *filter, schema *ice.Schema, outputs []need, tasks []fileTask) (*scanRun, error) {
+	spec, index := newReadSpec(f, outputs)
+	spec.mem, spec.batchRows, spec.stats = a.mem, defaultBatchRows, &scanStats{}
+	if err := a.t.fillSpec(ctx, spec, schema); err != nil {
+		return nil, err
+	}
+	fields := make([]arrow.Field, len(outputs))
+	for i := range outputs {
+		fields[i] = outputs[i].arrowField()
+	}
+	return &scanRun{
+		spec: spec, schema: arrow.NewSchema(fields, nil), index: index, tasks: tasks,
+		workers: a.opts.Workers, positions: true,
+	}, nil
+}
+
+// remove marks rows of a data file as gone.
+func (a *attempt) remove(task *fileTask, positions []int64) {
+	path := task.file.FilePath()
+	f := a.touched[path]
+	if f == nil {
+		f = &touchedFile{task: task}
+		a.touched[path] = f
+		a.order = append(a.order, f)
+	}
+	f.gone = append(f.gone, positions...)
+}
+
+// removeFile marks all rows of a data file as gone, without a look at them.
+func (a *attempt) removeFile(task *fileTask) {
+	a.remove(task, nil)
+	a.order[len(a.order)-1].all = true
+}
+
+// rows is the writer of new rows.
+func (a *attempt) rows(ctx context.Context) (*Appender, error) {
+	if a.writer != nil {
+		return a.writer, nil
+	}
+	var err error
+	a.writer, err = a.t.NewAppender(ctx, AppendOptions{Branch: a.opts.Branch, Workers: a.opts.Workers, lineage: true})
+	return a.writer, err
+}
+
+// delta turns what was marked and written into a change of files.
+func (a *attempt) delta(ctx context.Context) (*delta, error) {
+	d := &delta{}
+	if a.writer != nil {
+		files, err := a.writer.Flush(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.rows = files
+	}
+	if len(a.order) == 0 {
+		return d, nil
+	}
+	slices.SortFunc(a.order, func(x, y *touchedFile) int { return compareTasks(x.task, y.task) })
+	if err := a.loadOld(ctx); err != nil {
+		return nil, err
+	}
+	if a.dropsWhole(d) {
+		return d, a.dropFiles(ctx, d)
+	}
+	return d, a.writeVectors(ctx, d)
+}
+
+func compareTasks(x, y *fileTask) int {
+	switch {
+	case x.seq != y.seq && x.seq < y.seq:
+		return -1
+	case x.seq != y.seq:
+		return 1
+	case x.file.FilePath() < y.file.FilePath():
+		return -1
+	}
+	return 1
+}
+
+// loadOld reads what was deleted of the touched files before: the old vector,
+// or else the position delete files.
+func (a *attempt) loadOld(ctx context.Context) error {
+	cache := newDeleteCache(a.fs, tableParts{schema: a.t.Schema(), spec: a.t.Metadata().PartitionSpecByID}, &scanStats{})
+	for _, f := range a.order {
+		if f.task.vector == nil && len(f.task.positions) == 0 {
+			continue
+		}
+		v, err := cache.vector(ctx, f.task)
+		if err != nil {
+			return err
+		}
+		f.old = v
+	}
+	for _, f := range a.order {
+		deleted := int64(len(f.gone))
+		if f.old != nil {
+			deleted += f.old.Cardinality()
+		}
+		f.all = f.all || deleted == f.task.file.Count()
+	}
+	return nil
+}
+
+// dropsWhole reports whether the change can do without vectors: all touched
+// files go as a whole, and nothing is added, or files are copied anyway.
+func (a *attempt) dropsWhole(d *delta) bool {
+	if a.copying {
+		return true
+	}
+	return len(d.rows) == 0 && !slices.ContainsFunc(a.order, func(f *touchedFile) bool { return !f.all })
+}
+
+// dropFiles removes data files and the vectors that belong to them, by the data
+// file they name and not by their Puffin file, which others may share.
+func (a *attempt) dropFiles(_ context.Context, d *delta) error {
+	for _, f := range a.order {
+		d.oldRows = append(d.oldRows, f.task.file)
+		a.changes.Dropped = append(a.changes.Dropped, f.task.file)
+		if f.task.vector != nil {
+			d.oldMarks = append(d.oldMarks, f.task.vector)
+		}
+	}
+	return nil
+}
+
+// writeVectors writes one Puffin file with a vector for each touched file, which
+// holds what was deleted before as well, and removes the vectors that they
+// replace.
+func (a *attempt) writeVectors(ctx context.Context, d *delta) error {
+	locations, err := a.t.Unwrap().LocationProvider()
+	if err != nil {
+		return err
+	}
+	a.puffin = locations.NewDataLocation(uuid.NewString() + "-deletes.puffin")
+	out, err := a.fs.Create(a.puffin)
+	if err != nil {
+		return fmt.Errorf("iceberg: %s: %w", a.puffin, err)
+	}
+	blobs, size, err := a.writePuffin(ctx, out)
+	if closeErr := out.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("iceberg: %s: %w", a.puffin, err)
+	}
+	for i, f := range a.order {
+		entry, err := a.vectorEntry(f.task, blobs[i], size)
+		if err != nil {
+			return err
+		}
+		d.vectors = append(d.vectors, entry)
+		if f.task.vector != nil {
+			d.oldMarks = append(d.oldMarks, f.task.vector)
+		}
+	}
+	a.changes.Vectors = d.vectors
+	return a.checkVectors(d)
+}
+
+func (a *attempt) writePuffin(ctx context.Context, out iceio.FileWriter) ([]deletevec.Blob, int64, error) {
+	w := deletevec.NewWriter(out, deletevec.WriterOptions{})
+	blobs := make([]deletevec.Blob, len(a.order))
+	for i, f := range a.order {
+		if err := context.Cause(ctx); err != nil {
+			return nil, 0, err
+		}
+		v, err := f.union()
+		if err != nil {
+			return nil, 0, err
+		}
+		if blobs[i], err = w.Add(f.task.file.FilePath(), v); err != nil {
+			return nil, 0, err
+		}
+	}
+	size, err := w.Close()
+	return blobs, size, err
+}
+
+// union is the vector of the file after the change.
+func (f *touchedFile) union() (*deletevec.Vector, error) {
+	v := &deletevec.Vector{}
+	if f.all {
+		return v, v.AddRange(0, f.task.file.Count())
+	}
+	if err := v.AddMany(f.gone); err != nil {
+		return nil, err
+	}
+	if f.old != nil {
+		v.Union(f.old)
+	}
+	return v, nil
+}
+
+// vectorEntry describes a vector for the manifest; its partition is that of the
+// data file (Iceberg spec, "Deletion Vectors").
+func (a *attempt) vectorEntry(task *fileTask, blob deletevec.Blob, size int64) (ice.DataFile, error) {
+	spec := a.t.Metadata().PartitionSpecByID(int(task.file.SpecID()))
+	if spec == nil {
+		return nil, corruptf("no partition spec %d, which %s names", task.file.SpecID(), task.file.FilePath())
+	}
+	b, err := ice.NewDataFileBuilder(*spec, ice.EntryContentPosDeletes, a.puffin, ice.PuffinFile,
+		task.file.Partition(), partitionLogicalTypes(a.t.Metadata(), spec), nil, blob.Cardinality, size)
+	if err != nil {
+		return nil, fmt.Errorf("iceberg: %s: %w", a.puffin, err)
+	}
+	return b.ReferencedDataFile(task.file.FilePath()).ContentOffset(blob.Offset).ContentSizeInBytes(blob.Length).Build(), nil
+}
+
+// partitionLogicalTypes gives the Avro types of a spec's values. The source of
+// a field may be a column that only an older schema has.
+func partitionLogicalTypes(meta table.Metadata, spec *ice.PartitionSpec) map[int]string {
+	out := map[int]string{}
+	for _, f := range spec.Fields() {
+		for _, s := range slices.Backward(meta.Schemas()) {
+			source, ok := s.FindFieldByID(f.SourceID())
+			if !ok {
+				continue
+			}
+			if name := avroLogicalType(f.Transform.ResultType(source.Type)); name != "" {
+				out[f.FieldID] = name
+			}
+			break
+		}
+	}
+	return out
+}
+
+// checkVectors guards what every table relies on: at most one vector for each
+// data file after the commit.
+func (a *attempt) checkVectors(d *delta) error {
+	return checkOneVector(d.vectors, d.oldMarks, func(path string) ice.DataFile {
+		if f := a.touched[path]; f != nil {
+			return f.task.vector
+		}
+		return nil
+	})
+}
+
+// checkOneVector fails when a data file would get two of the added vectors, or
+// keep its live one beside an added one.
+func checkOneVector(added, removed []ice.DataFile, live func(path string) ice.DataFile) error {
+	seen := map[string]bool{}
+	for _, v := range added {
+		ref := v.ReferencedDataFile()
+		if ref == nil {
+			return invalidf("a deletion vector that names no data file")
+		}
+		if seen[*ref] {
+			return invalidf("two deletion vectors for %s", *ref)
+		}
+		seen[*ref] = true
+		old := live(*ref)
+		if old == nil {
+			continue
+		}
+		if !slices.ContainsFunc(removed, func(f ice.DataFile) bool {
+			r := f.ReferencedDataFile()
+			return f.FilePath() == old.FilePath() && r != nil && *r == *ref
+		}) {
+			return invalidf("the deletion vector of %s is not replaced", *ref)
+		}
+	}
+	return nil
+}
+
+// avroLogicalType names the annotation of a partition value in a manifest.
+func avroLogicalType(t ice.Type) string {
+	switch t.(type) {
+	case ice.DateType:
+		return "date"
+	case ice.TimeType:
+		return "time-micros"
+	case ice.TimestampType, ice.TimestampTzType:
+		return "timestamp-micros"
+	case ice.TimestampNsType, ice.TimestampTzNsType:
+		return "timestamp-nanos"
+	case ice.DecimalType:
+		return "decimal"
+	case ice.UUIDType:
+		return "uuid"
+	}
+	return ""
+}
