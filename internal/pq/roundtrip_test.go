@@ -154,10 +154,7 @@ func requireSameBuffer(t testing.TB, want, got *leaf.Buffer) {
 	require.Equal(t, expand(&want.Rep), expand(&got.Rep))
 	require.Equal(t, want.Values(), got.Values())
 	require.Equal(t, want.Bools, got.Bools)
-	require.Equal(t, want.Int32s, got.Int32s)
-	require.Equal(t, want.Int64s, got.Int64s)
-	require.Equal(t, want.Floats, got.Floats)
-	require.Equal(t, want.Doubles, got.Doubles)
+	require.Equal(t, appendNumberBits(nil, want), appendNumberBits(nil, got)) // NaN equals NaN
 	require.True(t, bytes.Equal(want.Data, got.Data))
 	require.Equal(t, want.Offsets, got.Offsets)
 }
@@ -205,7 +202,7 @@ func TestRoundTrip(t *testing.T) {
 		for _, distinct := range []int{0, 1, 5, 300} {
 			t.Run(fmt.Sprintf("%v/%d", codec, distinct), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(codec), uint64(distinct)))
-				const rows = 1500
+				const rows = 600
 				var groups [][]*leaf.Buffer
 				for range 2 {
 					var g []*leaf.Buffer
