@@ -30,7 +30,7 @@ func (g generator) path() variant.Path {
 }
 
 // render prints an array so that Variants compare by their JSON.
-func render(t *testing.T, arr arrow.Array, typ variant.Type) []string {
+func render(t testing.TB, arr arrow.Array, typ variant.Type) []string {
 	out := make([]string, arr.Len())
 	s, isStruct := arr.(*array.Struct)
 	for i := range out {
