@@ -2,6 +2,7 @@ package pq
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -84,6 +85,9 @@ func testValue(r *rand.Rand, b *leaf.Buffer, distinct int) {
 		x := make([]byte, plainWidth(b.Node))
 		for i := range x {
 			x[i] = byte(v >> (8 * (i % 8)))
+		}
+		if b.Node.Type == leaf.Int96 { // a Julian day of our time
+			binary.LittleEndian.PutUint32(x[8:], 2_450_000+uint32(v%1000))
 		}
 		b.AppendBytes(x)
 	case leaf.Group:
