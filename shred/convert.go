@@ -43,6 +43,7 @@ type typedLeaf struct {
 	digits int   // precision of a decimal
 	limit  int64 // greatest magnitude of an integer or coefficient
 	width  int
+	texts  bool // takes the texts of dates and timestamps as well
 	buf    *leaf.Buffer
 }
 
@@ -116,6 +117,11 @@ func (l *typedLeaf) put(s *variant.Scalar) bool {
 		return false
 	}
 	if s.Kind != l.kind {
+		if l.texts {
+			if parsed, ok := parseTemporal(s, l.kind); ok {
+				return l.put(&parsed)
+			}
+		}
 		return false
 	}
 	switch l.rule {

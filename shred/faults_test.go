@@ -601,3 +601,28 @@ func nullsOf(arr interface {
 	}
 	return out
 }
+
+// Texts of dates and timestamps are strings, unless the options ask for more.
+func TestTemporal_OnlyWhenAsked(t *testing.T) {
+	rows := []string{
+		`{"d":"2026-07-01","t":"2026-07-01T01:02:03.5Z","n":"2026-07-01 01:02:03"}`,
+		`{"d":"2026-02-30","t":"2026-07-01T01:02:03.1234567Z","n":"later"}`,
+	}
+	all := []string{rows[0], rows[0], rows[0], rows[0], rows[0], rows[0], rows[0], rows[0], rows[0], rows[0], rows[1]}
+	require.Equal(t, "struct<d string, n string, t string>", inferred(t, all...))
+	i := NewInferer(InferOptions{Temporal: true})
+	for _, r := range all {
+		require.NoError(t, i.AddJSON([]byte(r)))
+	}
+	require.Equal(t, "struct<d date, n timestamp_ntz, t timestamp>", i.Schema().String())
+	require.Equal(t, []byte("2026-07-01"), bytesAt(bufferAt(t, write(t, "struct<d date>", rows[0]), "typed_value/d/value"), 0)[1:])
+	w := NewWriter(i.Schema(), WriterOptions{Temporal: true})
+	for _, r := range rows {
+		require.NoError(t, w.WriteJSON([]byte(r)))
+	}
+	got, err := assembled(w, true)
+	require.NoError(t, err)
+	require.Equal(t, `{"d":"2026-07-01","n":"2026-07-01 01:02:03","t":"2026-07-01 01:02:03.5+00:00"}`, got[0].String())
+	require.Equal(t, variant.KindDate, got[0].Field("d").Kind())
+	require.Equal(t, mustJSON(t, rows[1]).String(), got[1].String())
+}

@@ -30,6 +30,10 @@ type InferOptions struct {
 	// Majority is the share of a field's values, nulls not counted, that must
 	// be of one class for the field to be shredded as that class. Default 0.90.
 	Majority float64
+	// Temporal proposes date, timestamp or timestamp_ntz where that Majority of
+	// a field's values are texts of such; the Writer needs the same option.
+	// Default: texts are strings, whatever they look like.
+	Temporal bool
 	// Parse are the options of AddJSON.
 	Parse variant.ParseOptions
 }
@@ -116,6 +120,9 @@ type sample struct {
 	scale     int  // after the point, as written
 	trimmed   int  // after the point, without trailing zeros
 
+	// Strings that are texts of dates, timestamps with and without a zone.
+	dates, stamps, local int
+
 	fields map[string]*sample
 	elem   *sample
 }
@@ -128,7 +135,7 @@ type sample struct {
 //     raised to the limit of the physical width: 9, 18 or 38. Numbers that need
 //     more than 38 digits together are not shredded.
 //   - every other kind is a class of its own. Strings stay strings, whatever
-//     they look like.
+//     they look like, unless an option asks for dates and timestamps.
 //   - a place is shredded as a class that at least Majority of its values have;
 //     the rest stays in its `value`.
 //   - elements of all arrays at one place are one place; objects in them are
@@ -221,8 +228,24 @@ func (i *Inferer) propose(s *sample, depth int) *Schema {
 		return ListOf(elem)
 	case classObject:
 		return i.proposeObject(s, depth)
+	case classString:
+		return LeafOf(Type{Kind: i.proposeText(s)})
 	}
 	return LeafOf(Type{Kind: classTypes[c]})
+}
+
+func (i *Inferer) proposeText(s *sample) variant.Kind {
+	least := i.opts.Majority * float64(s.values)
+	switch {
+	case !i.opts.Temporal:
+	case float64(s.dates) >= least:
+		return variant.KindDate
+	case float64(s.stamps) >= least:
+		return variant.KindTimestamp
+	case float64(s.local) >= least:
+		return variant.KindTimestampNTZ
+	}
+	return variant.KindString
 }
 
 func (i *Inferer) proposeObject(s *sample, depth int) *Schema {
@@ -370,6 +393,26 @@ func (s *sample) scalar(v *variant.Scalar) {
 	s.counts[kindClasses[v.Kind]]++
 	if v.Kind.IsExact() {
 		s.number(v.Dec())
+	} else if v.Kind == variant.KindString {
+		s.text(v)
+	}
+}
+
+func (s *sample) text(v *variant.Scalar) {
+	k := temporalKind(v.Bytes)
+	if k == variant.KindString {
+		return
+	}
+	if _, ok := parseTemporal(v, k); !ok {
+		return
+	}
+	switch k {
+	case variant.KindDate:
+		s.dates++
+	case variant.KindTimestamp:
+		s.stamps++
+	case variant.KindTimestampNTZ:
+		s.local++
 	}
 }
 

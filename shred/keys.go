@@ -54,6 +54,7 @@ type shape struct {
 // keyTable interns keys and finds the dictionary of each row's set of keys.
 type keyTable struct {
 	keys   map[string]*key
+	limit  int // of keys, before all are forgotten
 	shapes map[uint64]*shape
 	count  int // shapes
 	last   *shape
@@ -65,7 +66,7 @@ type keyTable struct {
 }
 
 func newKeyTable() *keyTable {
-	return &keyTable{keys: map[string]*key{}, shapes: map[uint64]*shape{}, epoch: 1}
+	return &keyTable{limit: maxKeys, keys: map[string]*key{}, shapes: map[uint64]*shape{}, epoch: 1}
 }
 
 func (t *keyTable) begin() {

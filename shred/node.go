@@ -33,22 +33,25 @@ type node struct {
 	columns [2]leaf.Levels
 }
 
-func newNode(l *layout, buffers []leaf.Buffer, t *keyTable) *node {
+func newNode(l *layout, w *Writer) *node {
+	buffers, t := w.buffers, w.keys
 	n := &node{at: l, shape: l.shape, res: &buffers[l.value]}
 	switch l.shape {
 	case Opaque:
 	case Leaf:
 		n.leaf = newTypedLeaf(l.typ, l.width, &buffers[l.typed])
+		_, temporal := temporalTypes[l.typ.Kind]
+		n.leaf.texts = w.opts.Temporal && temporal
 	case Object:
 		n.keys.all = make(map[string]*edge, len(l.fields))
 		for _, f := range l.fields {
-			c := newNode(f, buffers, t)
+			c := newNode(f, w)
 			k := t.intern(f.name)
 			n.fields = append(n.fields, c)
 			n.keys.all[k.name] = &edge{key: k, child: c}
 		}
 	case List:
-		n.elem = newNode(l.elem, buffers, t)
+		n.elem = newNode(l.elem, w)
 	}
 	return n
 }

@@ -16,6 +16,10 @@ type WriterOptions struct {
 	FieldID int
 	// Optional allows WriteNull: the column may be SQL NULL.
 	Optional bool
+	// Temporal puts texts of dates and timestamps into leaves of these types,
+	// from which they come back as dates and timestamps. Default: they are
+	// strings, and go to the residual there.
+	Temporal bool
 	// Parse are the options of WriteJSON.
 	Parse variant.ParseOptions
 }
@@ -74,7 +78,7 @@ func NewWriter(s *Schema, o WriterOptions) *Writer {
 	for i := range w.buffers {
 		w.list = append(w.list, &w.buffers[i])
 	}
-	w.root = newNode(&w.file.layout, w.buffers, w.keys)
+	w.root = newNode(&w.file.layout, w)
 	w.sink.init(w)
 	return w
 }
@@ -164,7 +168,7 @@ func (w *Writer) begin(n int) error {
 	if w.rows >= maxSlots {
 		return ErrFull
 	}
-	if len(w.keys.keys) > maxKeys {
+	if len(w.keys.keys) > w.keys.limit {
 		w.forget()
 	}
 	w.keys.begin()
