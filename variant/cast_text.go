@@ -185,33 +185,35 @@ func countDigits(b []byte) int {
 // parseDate reads [+-]yyyy, yyyy-m or yyyy-m-d with 4 to 7 digits of year; what
 // follows a blank or T after the day is not looked at, as in Spark.
 func parseDate(b []byte) (int64, bool) {
+	days, _, ok := splitDate(b, 7)
+	return days, ok
+}
+
+// splitDate reads a date, and leaves a rest from its separator on, which only a
+// whole date can have.
+func splitDate(b []byte, yearDigits int) (days int64, rest []byte, ok bool) {
 	neg, b := takeSign(b)
 	field := [3]int{1, 1, 1}
 	for i := range field {
 		n := countDigits(b)
-		if i == 0 && (n < 4 || n > 7) || i > 0 && (n < 1 || n > 2) {
-			return 0, false
+		if i == 0 && (n < 4 || n > yearDigits) || i > 0 && (n < 1 || n > 2) {
+			return 0, nil, false
 		}
 		field[i] = atoi(b[:n])
 		b = b[n:]
-		if len(b) == 0 {
-			break
-		}
-		if i == 2 {
-			if b[0] != ' ' && b[0] != 'T' {
-				return 0, false
+		switch {
+		case len(b) == 0 || i == 2 && (b[0] == ' ' || b[0] == 'T'):
+			if neg {
+				field[0] = -field[0]
 			}
-			break
-		}
-		if b[0] != '-' {
-			return 0, false
+			days, ok = daysOf(field[0], field[1], field[2])
+			return days, b, ok
+		case i == 2 || b[0] != '-':
+			return 0, nil, false
 		}
 		b = b[1:]
 	}
-	if neg {
-		field[0] = -field[0]
-	}
-	return daysOf(field[0], field[1], field[2])
+	return 0, nil, false
 }
 
 // atoi is for digits that were counted.
@@ -240,7 +242,7 @@ func daysOf(year, month, day int) (int64, bool) {
 // time without a date, which would mean today, and of zones only offsets: names
 // of regions depend on the machine's zone files.
 func parseTimestamp(b []byte) (us, offset int64, ok bool) {
-	days, rest, ok := timestampDate(b)
+	days, rest, ok := splitDate(b, 6)
 	if !ok || len(rest) == 0 {
 		return days * microsPerDay, 0, ok
 	}
@@ -254,26 +256,6 @@ func parseTimestamp(b []byte) (us, offset int64, ok bool) {
 		}
 	}
 	return days*microsPerDay + clock - offset, offset, true
-}
-
-// timestampDate reads the date and leaves the rest from its separator on.
-func timestampDate(b []byte) (days int64, rest []byte, ok bool) {
-	end := 0
-	for end < len(b) && b[end] != ' ' && b[end] != 'T' {
-		end++
-	}
-	_, digits := takeSign(b)
-	if countDigits(digits) > 6 {
-		return 0, nil, false
-	}
-	if end < len(b) && len(b) == end+1 {
-		return 0, nil, false // a separator and nothing after it
-	}
-	if end < len(b) && strings.Count(string(b[1:end]), "-") != 2 {
-		return 0, nil, false // a time needs a whole date
-	}
-	days, ok = parseDate(b[:end])
-	return days, b[end:], ok
 }
 
 // timestampClock reads the time of day and leaves the zone.
