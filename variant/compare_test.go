@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -391,4 +393,39 @@ func ExampleCanonical() {
 	c, _ := Canonical(v)
 	fmt.Println(c, c.Index(0).Kind(), c.Index(1).Kind())
 	// Output: [1,22.5,300] int8 decimal4
+}
+
+// TestMeaning_ParquetTesting: the cases of apache/parquet-testing are different
+// values, each equal to what a builder, Canonical and Go values make of it.
+func TestMeaning_ParquetTesting(t *testing.T) {
+	dir := filepath.Join(os.Getenv("FRAZIL_SHARED"), "parquet-testing", "variant")
+	files, err := filepath.Glob(filepath.Join(dir, "*.value"))
+	require.NoError(t, err)
+	if len(files) == 0 {
+		t.Skip("FRAZIL_SHARED is not set")
+	}
+	values := map[string]Value{}
+	for _, name := range files {
+		value, err := os.ReadFile(name)
+		require.NoError(t, err)
+		metadata, err := os.ReadFile(strings.TrimSuffix(name, ".value") + ".metadata")
+		require.NoError(t, err)
+		v, err := New(metadata, value)
+		require.NoError(t, err)
+		values[filepath.Base(name)] = v
+	}
+	for name, v := range values {
+		b := NewBuilder()
+		b.AppendValue(v)
+		built, err := b.Value()
+		require.NoError(t, err)
+		comparePair(t, v, built, 0)
+		marshaled, err := Marshal(v)
+		require.NoError(t, err)
+		require.True(t, Equal(v, marshaled), name)
+		for other, w := range values {
+			require.Equal(t, name == other, Equal(v, w), "%s %s", name, other)
+			require.Equal(t, Compare(v, w), -Compare(w, v))
+		}
+	}
 }
