@@ -49,13 +49,14 @@ type Appender struct {
 	id          string // part of the files' names
 	names       atomic.Int64
 
-	line   int64 // rows seen
-	key    []byte
-	parts  map[string]*part
-	order  []*part
-	pool   *pool
-	closed bool
-	err    error // sticky; nil while failed is false
+	line    int64 // rows seen
+	key     []byte
+	nextKey []byte
+	parts   map[string]*part
+	order   []*part
+	pool    *pool
+	closed  bool
+	err     error // sticky; nil while failed is false
 
 	failed atomic.Bool
 	mu     sync.Mutex // guards the rest

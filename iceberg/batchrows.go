@@ -19,38 +19,47 @@ func (a *Appender) routeBatch(batch arrow.RecordBatch) error {
 		return a.stop(err)
 	}
 	rows := int(batch.NumRows())
-	var key, last []byte
-	start := 0
-	for i := 0; i <= rows; i++ {
-		if i < rows {
-			key = a.partitioner.batchKey(key[:0], batch, i)
-			if i > 0 && string(key) == string(last) {
-				continue
-			}
+	for start := 0; start < rows; {
+		a.key = a.partitioner.batchKey(a.key[:0], batch, start)
+		end := a.runEnd(batch, start)
+		if err := a.sendRows(batch, start, end, first); err != nil {
+			return err
 		}
-		if i > start {
-			if err := a.sendRows(last, batch, start, i, first); err != nil {
-				return err
-			}
-		}
-		start = i
-		last = append(last[:0], key...)
-		if len(a.partitioner.fields) == 0 && i == 0 {
-			i = rows - 1 // one run
-		}
+		start = end
 	}
 	return a.ready()
 }
 
-// sendRows queues rows [i,j) of a batch, which are of one partition.
-func (a *Appender) sendRows(key []byte, batch arrow.RecordBatch, i, j int, first int64) error {
-	// The partitioner is at the row after the run; tuple is wanted for the run.
-	if a.parts[string(key)] == nil {
-		a.partitioner.batchKey(nil, batch, i)
+// runEnd is the end of the run of rows with the partition of row start, whose
+// key is a.key.
+func (a *Appender) runEnd(batch arrow.RecordBatch, start int) int {
+	rows := int(batch.NumRows())
+	if len(a.partitioner.fields) == 0 {
+		return rows
 	}
-	p, err := a.partition(key)
+	end := start + 1
+	for ; end < rows; end++ {
+		a.nextKey = a.partitioner.batchKey(a.nextKey[:0], batch, end)
+		if string(a.nextKey) != string(a.key) {
+			break
+		}
+	}
+	return end
+}
+
+// sendRows queues rows [i,j) of a batch, whose partition key is a.key.
+func (a *Appender) sendRows(batch arrow.RecordBatch, i, j int, first int64) error {
+	if a.parts[string(a.key)] == nil {
+		a.key = a.partitioner.batchKey(a.key[:0], batch, i) // back to the run, for its tuple
+	}
+	p, err := a.partition(a.key)
 	if err != nil {
 		return a.stop(err)
+	}
+	if p.pending != nil { // JSON rows that came before
+		if err := a.send(p); err != nil {
+			return err
+		}
 	}
 	slice := batch.NewSlice(int64(i), int64(j))
 	// A slice shares the batch's memory; its share of it is estimated.

@@ -163,3 +163,10 @@ func numbered(n int, format string) []string {
 	}
 	return out
 }
+
+func filesText(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(plainPath(path))
+	require.NoError(t, err)
+	return string(text)
+}

@@ -14,16 +14,16 @@ import (
 
 // The properties that Create sets, by the names other engines know them by.
 const (
-	propFormatVersion     = "format-version"
-	propShredVariants     = "write.parquet.shred-variants"
-	propVectorizedReads   = "read.parquet.vectorization.enabled"
-	propInferenceBuffer   = "write.parquet.variant-inference-buffer-size"
-	propTargetFileBytes   = "write.target-file-size-bytes"
-	propRowGroupBytes     = "write.parquet.row-group-size-bytes"
-	propCodec             = "write.parquet.compression-codec"
-	propCodecLevel        = "write.parquet.compression-level"
-	propMetricsDefault    = "write.metadata.metrics.default"
-	propNumRetries        = "commit.retry.num-retries"
+	propFormatVersion   = "format-version"
+	propShredVariants   = "write.parquet.shred-variants"
+	propVectorizedReads = "read.parquet.vectorization.enabled"
+	propInferenceBuffer = "write.parquet.variant-inference-buffer-size"
+	propTargetFileBytes = "write.target-file-size-bytes"
+	propRowGroupBytes   = "write.parquet.row-group-size-bytes"
+	propCodec           = "write.parquet.compression-codec"
+	propCodecLevel      = "write.parquet.compression-level"
+	propMetricsDefault  = "write.metadata.metrics.default"
+	propNumRetries      = "commit.retry.num-retries"
 )
 
 // Column is one column of a new table. Field ids are given out by Create.

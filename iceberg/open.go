@@ -102,7 +102,8 @@ func plainPath(p string) string {
 	return p
 }
 
-// cutFileScheme turns file:/x, file:///x and file://localhost/x into /x.
+// cutFileScheme turns file:/x, file:///x and file://localhost/x into /x. It is
+// false for other schemes, and for files of another host.
 func cutFileScheme(p string) (string, bool) {
 	rest, ok := strings.CutPrefix(p, "file:")
 	if !ok {
@@ -110,6 +111,9 @@ func cutFileScheme(p string) (string, bool) {
 	}
 	if host, ok := strings.CutPrefix(rest, "//"); ok {
 		rest = strings.TrimPrefix(host, "localhost")
+		if !strings.HasPrefix(rest, "/") {
+			return p, false
+		}
 	}
 	if un, err := url.PathUnescape(rest); err == nil {
 		rest = un
