@@ -1,6 +1,9 @@
 package arrowvariant
 
 import (
+	"errors"
+	"fmt"
+
 	arrowgo "github.com/apache/arrow-go/v18/parquet/variant"
 
 	"github.com/frazil/frazil/variant"
@@ -13,12 +16,24 @@ func FromValue(v arrowgo.Value) (variant.Value, error) {
 	return variant.New(v.Metadata().Bytes(), v.Bytes())
 }
 
-// ToValue returns v as an arrow-go value over the same bytes. arrow-go refuses some
-// valid values; its error is passed on. A missing value is an error that Is
-// variant.ErrUsage.
-func ToValue(v variant.Value) (arrowgo.Value, error) {
+// ErrArrow is returned by [ToValue] for valid values that arrow-go cannot read, such
+// as those over 126 names or more: version 18.8.0 panics on a table of offsets
+// longer than 255 bytes.
+var ErrArrow = errors.New("arrowvariant: arrow-go does not read this value")
+
+// ToValue returns v as an arrow-go value over the same bytes. An error Is [ErrArrow],
+// or variant.ErrUsage when v is missing.
+func ToValue(v variant.Value) (out arrowgo.Value, err error) {
 	if v.IsMissing() {
-		return arrowgo.Value{}, variant.ErrUsage
+		return out, fmt.Errorf("arrowvariant: %w: a missing value", variant.ErrUsage)
 	}
-	return arrowgo.New(v.Metadata(), v.Bytes())
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = arrowgo.Value{}, fmt.Errorf("%w: %v", ErrArrow, r)
+		}
+	}()
+	if out, err = arrowgo.New(v.Metadata(), v.Bytes()); err != nil {
+		return arrowgo.Value{}, fmt.Errorf("%w: %w", ErrArrow, err)
+	}
+	return out, nil
 }

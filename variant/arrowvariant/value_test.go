@@ -48,6 +48,19 @@ func TestValue_BothDirections(t *testing.T) {
 	require.ErrorIs(t, err, variant.ErrUsage)
 }
 
+// TestToValue_V01_ArrowPanicsOnManyNames: valid bytes on which arrow-go v18.8.0
+// panics are an error; once it reads them, this test says so.
+func TestToValue_V01_ArrowPanicsOnManyNames(t *testing.T) {
+	var text strings.Builder
+	for i := range 126 {
+		fmt.Fprintf(&text, `,"k%06d":%d`, i, i)
+	}
+	v := parse(t, "{"+text.String()[1:]+"}")
+	require.NoError(t, v.Validate())
+	_, err := ToValue(v)
+	require.ErrorIs(t, err, ErrArrow)
+}
+
 // TestFromValue_V05_RefusesWhatArrowAccepts: a dictionary that claims to be sorted
 // and is not.
 func TestFromValue_V05_RefusesWhatArrowAccepts(t *testing.T) {
