@@ -37,6 +37,10 @@ type delta struct {
 	vectors  []ice.DataFile // deletion vectors added
 	oldRows  []ice.DataFile // data files removed
 	oldMarks []ice.DataFile // deletion vectors and delete files removed
+
+	// vectorSeq is the data sequence number of the vectors when they replace
+	// position delete files.
+	vectorSeq int64
 }
 
 func (d *delta) empty() bool {
@@ -230,11 +234,14 @@ func (k *committer) stage(ctx context.Context, tbl *table.Table, d *delta) (*tab
 	props := ice.Properties{}
 	maps.Copy(props, k.change.summary)
 	props[CommitIDKey] = k.change.id
+	d.countVectors(props)
 	switch {
 	case d.empty():
 		return tx, nil
-	case len(d.oldRows) > 0 || k.change.replace:
+	case k.change.replace:
 		return tx, k.stageRewrite(ctx, tx, d, props)
+	case d.removesFiles():
+		return tx, k.stageReplace(ctx, tx, tbl.Metadata(), d, props)
 	}
 	return tx, tx.NewRowDelta(props).AddRows(d.rows...).AddDeletes(d.vectors...).RemoveDeletes(d.oldMarks...).Commit(ctx)
 }
@@ -242,9 +249,6 @@ func (k *committer) stage(ctx context.Context, tbl *table.Table, d *delta) (*tab
 // stageRewrite replaces data files. The deletion vectors of the removed files
 // go with them.
 func (k *committer) stageRewrite(ctx context.Context, tx *table.Transaction, d *delta, props ice.Properties) error {
-	if !k.change.replace {
-		return tx.ReplaceFiles(ctx, d.oldRows, d.rows, d.oldMarks, props)
-	}
 	rw := tx.NewRewrite(props)
 	for _, f := range slices.Concat(d.oldRows, d.oldMarks) {
 		rw.DeleteFile(f)

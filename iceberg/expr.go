@@ -147,6 +147,7 @@ const (
 	litTimestamp    // i: microseconds since 1970-01-01, UTC
 	litTimestampNTZ // i: microseconds since 1970-01-01 00:00:00, local
 	litJSON         // of SetJSON only
+	litRaw          // i or text: a value of the column's own domain
 )
 
 // literal is a constant of the text, before it takes the type of a column.
@@ -212,6 +213,8 @@ func (l literal) String() string {
 		return quoteText(l.text)
 	case litBinary:
 		return fmt.Sprintf("X'%x'", l.text)
+	case litRaw:
+		return quoteText(l.text)
 	case litDate:
 		return "DATE '" + string(appendDate(nil, l.i)) + "'"
 	case litTimestamp:

@@ -69,7 +69,7 @@ func (e Expr) bind(schema *ice.Schema) (*filter, error) {
 	if e.root == nil {
 		return nil, nil
 	}
-	b := &binder{schema: schema, filter: &filter{}, text: e.String()}
+	b := &binder{schema: schema, filter: &filter{}, expr: e}
 	b.collect(e.root)
 	if b.err != nil {
 		return nil, b.err
@@ -85,12 +85,12 @@ func (e Expr) bind(schema *ice.Schema) (*filter, error) {
 type binder struct {
 	schema *ice.Schema
 	filter *filter
-	text   string
+	expr   Expr
 	err    error
 }
 
 func (b *binder) fail(n *exprNode, problem string) error {
-	return &PredicateError{Text: b.text, Offset: n.at, Problem: problem}
+	return &PredicateError{Text: b.expr.String(), Offset: n.at, Problem: problem}
 }
 
 // collect lists the top-level columns first, so that slots do not move.

@@ -16,6 +16,10 @@ import (
 // most 1. It returns what is wrong, or "".
 func (n *boundNode) fold(l literal) string {
 	c := n.left.class
+	if l.kind == litRaw {
+		n.lit = value{i: l.i, s: l.text}
+		return ""
+	}
 	switch c.domain {
 	case domainBool:
 		return n.foldBool(l)

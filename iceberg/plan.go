@@ -3,6 +3,7 @@ package iceberg
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -191,8 +192,23 @@ func liveVectors(fs iceio.IO, s *table.Snapshot) (map[string]ice.DataFile, error
 }
 
 // deleteFiles lists the live delete files of a snapshot, vectors included.
-func deleteFiles(fs iceio.IO, s *table.Snapshot) func(yield func(ice.DataFile, error) bool) {
+func deleteFiles(fs iceio.IO, s *table.Snapshot) iter.Seq2[ice.DataFile, error] {
 	return func(yield func(ice.DataFile, error) bool) {
+		for entry, err := range deleteEntries(fs, s) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(entry.DataFile(), nil) {
+				return
+			}
+		}
+	}
+}
+
+// deleteEntries lists the manifest entries of the live delete files.
+func deleteEntries(fs iceio.IO, s *table.Snapshot) iter.Seq2[ice.ManifestEntry, error] {
+	return func(yield func(ice.ManifestEntry, error) bool) {
 		manifests, err := s.Manifests(fs)
 		if err != nil {
 			yield(nil, fmt.Errorf("%w: manifest list %s: %w", ErrCorrupt, s.ManifestList, err))
@@ -207,7 +223,7 @@ func deleteFiles(fs iceio.IO, s *table.Snapshot) func(yield func(ice.DataFile, e
 					yield(nil, fmt.Errorf("%w: manifest %s: %w", ErrCorrupt, m.FilePath(), err))
 					return
 				}
-				if !yield(entry.DataFile(), nil) {
+				if !yield(entry, nil) {
 					return
 				}
 			}

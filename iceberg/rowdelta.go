@@ -280,12 +280,18 @@ func (a *attempt) delta(ctx context.Context) (*delta, error) {
 	if len(a.order) == 0 {
 		return d, nil
 	}
+	if !a.copying {
+		if err := a.convertPositions(ctx, d); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(a.order, func(x, y *touchedFile) int { return compareTasks(x.task, y.task) })
 	if err := a.loadOld(ctx); err != nil {
 		return nil, err
 	}
 	if a.dropsWhole(d) {
-		return d, a.dropFiles(ctx, d)
+		a.dropFiles(d)
+		return d, nil
 	}
 	return d, a.writeVectors(ctx, d)
 }
@@ -332,12 +338,12 @@ func (a *attempt) dropsWhole(d *delta) bool {
 	if a.copying {
 		return true
 	}
-	return len(d.rows) == 0 && !slices.ContainsFunc(a.order, func(f *touchedFile) bool { return !f.all })
+	return len(d.rows)+len(d.oldMarks) == 0 && !slices.ContainsFunc(a.order, func(f *touchedFile) bool { return !f.all })
 }
 
 // dropFiles removes data files and the vectors that belong to them, by the data
 // file they name and not by their Puffin file, which others may share.
-func (a *attempt) dropFiles(_ context.Context, d *delta) error {
+func (a *attempt) dropFiles(d *delta) {
 	for _, f := range a.order {
 		d.oldRows = append(d.oldRows, f.task.file)
 		a.changes.Dropped = append(a.changes.Dropped, f.task.file)
@@ -345,7 +351,6 @@ func (a *attempt) dropFiles(_ context.Context, d *delta) error {
 			d.oldMarks = append(d.oldMarks, f.task.vector)
 		}
 	}
-	return nil
 }
 
 // writeVectors writes one Puffin file with a vector for each touched file, which

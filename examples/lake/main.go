@@ -34,7 +34,9 @@ type streams struct {
 
 // commands lists the verbs in the order of the help text.
 func commands() []command {
-	return []command{loadCommand(), scanCommand(), getCommand(), inspectCommand()}
+	return []command{
+		loadCommand(), scanCommand(), getCommand(), deleteCommand(), updateCommand(), mergeCommand(), inspectCommand(),
+	}
 }
 
 func main() {
