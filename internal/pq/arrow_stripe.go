@@ -53,11 +53,11 @@ func (s *Striper) Reset() {
 // buffers must be Reset.
 func (s *Striper) Append(arr arrow.Array) error {
 	if err := s.items(s.tree, arr, 0, arr.Len(), 0, 0); err != nil {
-		return inputf("column %q: %v", s.tree.node.Name, err)
+		return &Error{RowGroup: -1, Column: s.tree.node.Name, Err: err}
 	}
 	for _, b := range s.buffers {
 		if len(b.Data) > math.MaxUint32 {
-			return inputf("column %q: more than 4 GiB in one row group", s.tree.node.Name)
+			return &Error{RowGroup: -1, Column: s.tree.node.Name, Err: inputf("more than 4 GiB in one row group")}
 		}
 	}
 	s.rows += arr.Len()
@@ -73,10 +73,14 @@ func (s *Striper) items(t *arrowNode, arr arrow.Array, from, to int, rep, def ui
 	if arr.NullN() == 0 && arr.DataType().ID() != arrow.NULL {
 		return s.present(t, arr, from, to, rep, t.def)
 	}
+	isNull := arr.IsNull
+	if arr.DataType().ID() == arrow.NULL { // it has no bitmap
+		isNull = func(int) bool { return true }
+	}
 	for from < to {
-		null := arr.IsNull(from)
+		null := isNull(from)
 		end := from + 1
-		for end < to && arr.IsNull(end) == null {
+		for end < to && isNull(end) == null {
 			end++
 		}
 		if null {

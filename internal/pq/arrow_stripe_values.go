@@ -223,12 +223,15 @@ func appendTimes(b *leaf.Buffer, arr arrow.Array, from, to int) error {
 	case leaf.Nanos:
 		target = 1e9
 	}
+	if (b.Node.Logical == leaf.Timestamp) != (arr.DataType().ID() == arrow.TIMESTAMP) {
+		return errArrowType(b, arr)
+	}
 	at := len(b.Int64s)
 	ticks := int64(0)
 	switch a := arr.(type) {
 	case *array.Timestamp:
 		typ := a.DataType().(*arrow.TimestampType)
-		if b.Node.Logical != leaf.Timestamp || b.Node.UTC != (typ.TimeZone != "") {
+		if b.Node.UTC != (typ.TimeZone != "") {
 			return errArrowType(b, arr)
 		}
 		ticks = perSecond(typ.Unit)
@@ -246,9 +249,6 @@ func appendTimes(b *leaf.Buffer, arr arrow.Array, from, to int) error {
 			b.Int64s = append(b.Int64s, int64(v))
 		}
 	default:
-		return errArrowType(b, arr)
-	}
-	if b.Node.Logical == leaf.Time && arr.DataType().ID() == arrow.TIMESTAMP {
 		return errArrowType(b, arr)
 	}
 	return rescaleTicks(b.Int64s[at:], ticks, target, b.Node.Name)
