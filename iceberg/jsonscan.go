@@ -36,7 +36,9 @@ func skipSpace(b []byte, i int) int {
 
 // trimSpace cuts blank space, and a leading byte order mark, off a row.
 func trimSpace(b []byte) []byte {
-	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	if len(b) > 2 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf {
+		b = b[3:]
+	}
 	b = b[skipSpace(b, 0):]
 	for len(b) > 0 && isSpace(b[len(b)-1]) {
 		b = b[:len(b)-1]
@@ -92,26 +94,38 @@ var scalarByte = func() (t [256]bool) {
 	return t
 }()
 
+// Classes of bytes for skipContainer.
+const (
+	classOpen uint8 = 1 + iota
+	classClose
+	classQuote
+)
+
+var byteClass = [256]uint8{'{': classOpen, '[': classOpen, '}': classClose, ']': classClose, '"': classQuote}
+
+// skipContainer returns the index after the array or object that starts at i.
+// Strings are passed over in place: most are too short to be worth a call.
 func skipContainer(b []byte, i int) (int, error) {
 	depth := 0
 	for i < len(b) {
-		switch b[i] {
-		case '"':
-			end, err := skipString(b, i)
-			if err != nil {
-				return 0, err
-			}
-			i = end
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-			if depth == 0 {
-				return i + 1, nil
-			}
-		}
+		class := byteClass[b[i]]
 		i++
+		switch class {
+		case classOpen:
+			depth++
+		case classClose:
+			if depth--; depth == 0 {
+				return i, nil
+			}
+		case classQuote:
+			for i < len(b) && b[i] != '"' {
+				if b[i] == '\\' {
+					i++
+				}
+				i++
+			}
+			i++
+		}
 	}
 	return 0, errTruncated
 }
