@@ -87,11 +87,15 @@ func newTypedLeaf(t Type, width int, buf *leaf.Buffer) typedLeaf {
 func (l *typedLeaf) put(s *variant.Scalar) bool {
 	switch l.rule {
 	case ruleDec32:
-		if x, ok := l.coefficient(s); ok {
-			l.buf.Int32s = append(l.buf.Int32s, int32(x))
-			return true
+		// The usual case in line: a small decimal of the leaf's own scale.
+		x, ok := s.Int, s.Kind == variant.KindDecimal4 && s.Scale == l.scale && s.Int <= l.limit && s.Int >= -l.limit
+		if !ok {
+			x, ok = l.coefficient(s)
 		}
-		return false
+		if ok {
+			l.buf.Int32s = append(l.buf.Int32s, int32(x))
+		}
+		return ok
 	case ruleDec64:
 		if x, ok := l.coefficient(s); ok {
 			l.buf.Int64s = append(l.buf.Int64s, x)

@@ -30,9 +30,11 @@ type key struct {
 // producer repeats its order of keys, so that a comparison with the prediction
 // replaces a map lookup.
 type edge struct {
+	next, alt *edge // what followed last, and before that
+	at        *byte // where the name's bytes were last; for producers with stable names
+	name      string
 	key       *key
 	child     *node // nil: the key is not shredded
-	next, alt *edge // what followed last, and before that
 }
 
 // edges are the keys of one object of the schema.
@@ -95,18 +97,26 @@ func (t *keyTable) intern(name string) *key {
 
 // follow returns the edge of a key after the edge prev.
 func (t *keyTable) follow(e *edges, prev *edge, name []byte) *edge {
-	if n := prev.next; n != nil && n.key.name == string(name) {
-		return n
-	}
-	n := prev.alt
-	if n == nil || n.key.name != string(name) {
-		if n = e.all[string(name)]; n == nil {
-			k := t.intern(string(name))
-			n = &edge{key: k}
-			e.all[k.name] = n
+	n := prev.next
+	if n == nil || n.name != string(name) {
+		if n = prev.alt; n == nil || n.name != string(name) {
+			n = t.edge(e, name)
 		}
+		prev.next, prev.alt = n, prev.next
 	}
-	prev.next, prev.alt = n, prev.next
+	if len(name) > 0 {
+		n.at = &name[0]
+	}
+	return n
+}
+
+func (t *keyTable) edge(e *edges, name []byte) *edge {
+	n := e.all[string(name)]
+	if n == nil {
+		k := t.intern(string(name))
+		n = &edge{key: k, name: k.name}
+		e.all[k.name] = n
+	}
 	return n
 }
 

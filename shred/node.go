@@ -48,7 +48,7 @@ func newNode(l *layout, w *Writer) *node {
 			c := newNode(f, w)
 			k := t.intern(f.name)
 			n.fields = append(n.fields, c)
-			n.keys.all[k.name] = &edge{key: k, child: c}
+			n.keys.all[k.name] = &edge{key: k, name: k.name, child: c}
 		}
 	case List:
 		n.elem = newNode(l.elem, w)

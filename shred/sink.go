@@ -11,25 +11,41 @@ import (
 // its residual, or, inside a residual, to the tape.
 type rowSink struct {
 	w       *Writer
-	node    *node  // where the next value goes; nil: to an item of the object
-	slot    uint32 // of node, unless in a list, where each element is a new slot
-	inList  bool
+	keys    *keyTable
+	mode    mode
+	node    *node // where the next value goes; modeObject: nil for an unshredded field
+	cur     frame // the innermost shredded container
 	frames  []frame
+	pending *edge // modeObject: the key whose value comes next
+	stable  bool  // names at one address are one name
+
 	tape    tape
-	deep    int   // open containers of the residual that is being taped
-	pending *edge // the key of the item, when node is nil
-	done    bool  // the row's value is complete
-	err     error
+	deep    int   // modeTape: open containers of the residual
+	start   int32 // modeTape: where the residual starts
 	items   []item
 	waiting []waiting
-	keys    edges // of residuals
+	taped   edges // the keys in residuals
 	prev    *edge // the last key in a residual
+	err     error
 }
+
+// mode is what the next event may be.
+type mode uint8
+
+const (
+	modeValue  mode = iota // the row's value, at node and slot cur.slot
+	modeObject             // a key, its value, or the end of a shredded object
+	modeList               // an element, at node, or the end of a shredded list
+	modeTape               // anything inside a residual
+	modeDone               // nothing: the row is complete
+	modeFailed             // whatever comes is ignored
+)
 
 // frame is an open shredded container.
 type frame struct {
 	node  *node
 	slot  uint32 // Object: of its fields; List: slots of the element when it began
+	mode  mode   // modeObject or modeList
 	prev  *edge  // Object: its last key
 	first int32  // Object: its first and last unshredded field, -1 without
 	last  int32
@@ -51,28 +67,34 @@ type waiting struct {
 }
 
 func (k *rowSink) init(w *Writer) {
-	k.w = w
-	k.keys.all = map[string]*edge{}
+	k.w, k.keys = w, w.keys
+	k.taped.all = map[string]*edge{}
 }
 
-func (k *rowSink) begin() {
-	k.node, k.slot, k.inList = k.w.root, k.w.present.n, false
+func (k *rowSink) begin(stable bool) {
+	k.mode, k.node, k.pending, k.stable = modeValue, k.w.root, nil, stable
+	k.cur = frame{slot: k.w.present.n}
 	k.frames, k.items, k.waiting = k.frames[:0], k.items[:0], k.waiting[:0]
 	k.tape.reset()
-	k.deep, k.done, k.err = 0, false, nil
-	k.prev = &k.keys.start
+	k.err = nil
+	k.prev = &k.taped.start
 }
 
 func (k *rowSink) forget() {
-	k.keys.start = edge{}
-	clear(k.keys.all)
+	k.taped.start = edge{}
+	clear(k.taped.all)
 }
 
 // errEvents is returned when a producer's events make no single value.
 var errEvents = fmt.Errorf("%w: events do not make one value", variant.ErrUsage)
 
+func (k *rowSink) fail(err error) {
+	k.mode, k.err = modeFailed, err
+}
+
+// finish checks that the row is complete.
 func (k *rowSink) finish() error {
-	if k.err == nil && (!k.done || len(k.frames) > 0 || k.deep > 0) {
+	if k.mode != modeDone && k.err == nil {
 		k.err = errEvents
 	}
 	return k.err
@@ -83,96 +105,87 @@ func (k *rowSink) Err() error { return k.err }
 
 // Key implements variant.Sink.
 func (k *rowSink) Key(name []byte) {
-	if k.err != nil {
-		return
-	}
-	if k.deep > 0 {
-		e := k.w.keys.follow(&k.keys, k.prev, name)
+	switch k.mode {
+	case modeObject:
+		e := k.cur.prev.next
+		if e == nil || !k.stable || len(name) == 0 || e.at != &name[0] {
+			e = k.keys.follow(&k.cur.node.keys, k.cur.prev, name)
+		}
+		k.cur.prev, k.pending = e, e
+		k.keys.use(e.key)
+		k.node = e.child
+	case modeTape:
+		e := k.keys.follow(&k.taped, k.prev, name)
 		k.prev = e
-		k.w.keys.use(e.key)
+		k.keys.use(e.key)
 		k.tape.key(e.key)
-		return
+	case modeFailed:
+	case modeValue, modeList, modeDone:
+		k.fail(errEvents)
 	}
-	if k.inList || len(k.frames) == 0 {
-		k.err = errEvents
-		return
-	}
-	f := &k.frames[len(k.frames)-1]
-	e := k.w.keys.follow(&f.node.keys, f.prev, name)
-	f.prev = e
-	k.w.keys.use(e.key)
-	k.node, k.slot, k.pending = e.child, f.slot, e
 }
 
 // Scalar implements variant.Sink.
 func (k *rowSink) Scalar(s *variant.Scalar) {
-	if k.deep > 0 {
+	if k.mode == modeTape {
 		k.tape.scalar(s)
 		return
 	}
-	n, slot, ok := k.target()
+	slot, ok := k.take()
 	if !ok {
 		return
 	}
-	if n == nil {
+	n := k.node
+	switch {
+	case n == nil:
 		from := k.tape.len()
 		k.tape.scalar(s)
 		k.addItem(from)
 		return
-	}
-	if n.leaf.put(s) {
+	case n.leaf.put(s):
 		n.typed.mark(slot)
-	} else {
+	default:
 		k.residual(n, slot, s)
 	}
-	k.after()
+	k.pending = nil
+	if k.mode == modeValue {
+		k.mode = modeDone
+	}
 }
 
-// target returns the node and slot of the next value and takes the slot.
-func (k *rowSink) target() (n *node, slot uint32, ok bool) {
-	if k.err != nil {
-		return nil, 0, false
-	}
-	n, slot = k.node, k.slot
-	if n == nil {
+// take returns the slot of the next value and marks it as taken; false if no
+// value may come.
+func (k *rowSink) take() (slot uint32, ok bool) {
+	n := k.node
+	switch k.mode {
+	case modeObject:
 		if k.pending == nil {
-			k.err = errEvents
-			return nil, 0, false
+			k.fail(errEvents)
+			return 0, false
 		}
-		return nil, 0, true
-	}
-	if k.inList {
-		slot = n.slots
-		if n.slots++; n.slots >= maxSlots {
-			k.err = ErrFull
-			return nil, 0, false
+		if n == nil {
+			return 0, true
 		}
-	}
-	if slot < n.seen {
-		k.err = k.refilled()
-		return nil, 0, false
+		if slot = k.cur.slot; slot < n.seen {
+			k.fail(fmt.Errorf("%w %q", ErrDuplicateKey, k.pending.key.name))
+			return 0, false
+		}
+	case modeList:
+		if slot = n.slots; slot >= maxSlots {
+			k.fail(ErrFull)
+			return 0, false
+		}
+		n.slots++
+	case modeValue:
+		slot = k.cur.slot
+	default:
+		if k.mode != modeFailed {
+			k.fail(errEvents)
+		}
+		return 0, false
 	}
 	n.seen = slot + 1
-	return n, slot, true
-}
-
-// refilled is the error of a second value for one slot.
-func (k *rowSink) refilled() error {
-	if len(k.frames) == 0 || k.pending == nil {
-		return errEvents
-	}
-	return fmt.Errorf("%w %q", ErrDuplicateKey, k.pending.key.name)
-}
-
-// after closes a value that is not a container.
-func (k *rowSink) after() {
-	if k.inList {
-		return
-	}
-	if len(k.frames) == 0 {
-		k.done = true
-	}
-	k.pending = nil
+	return slot, true
 }
 
 // residual stores a scalar in the value column. It needs no dictionary, so it
@@ -203,100 +216,106 @@ func (k *rowSink) wait(n *node, items, from int32) {
 
 // addItem gives the tape from an index on to the innermost object as a field.
 func (k *rowSink) addItem(from int32) {
-	f := &k.frames[len(k.frames)-1]
 	i := int32(len(k.items))
 	k.items = append(k.items, item{key: k.pending.key, from: from, to: k.tape.len(), next: -1})
-	if f.first < 0 {
-		f.first = i
+	if k.cur.first < 0 {
+		k.cur.first = i
 	} else {
-		k.items[f.last].next = i
+		k.items[k.cur.last].next = i
 	}
-	f.last = i
+	k.cur.last = i
 	k.pending = nil
 }
 
 // Begin implements variant.Sink.
 func (k *rowSink) Begin(kind variant.Kind) {
-	if k.deep > 0 {
+	if k.mode == modeTape {
 		k.deep++
 		k.tape.begin(kind)
 		return
 	}
-	n, slot, ok := k.target()
+	slot, ok := k.take()
 	if !ok {
 		return
 	}
+	n := k.node
 	switch {
 	case n != nil && kind == variant.KindObject && n.shape == Object:
 		n.typed.mark(slot)
-		k.frames = append(k.frames, frame{node: n, slot: n.typed.n - 1, prev: &n.keys.start, first: -1, last: -1})
-		k.node, k.inList, k.pending = nil, false, nil
+		k.push(frame{node: n, slot: n.typed.n - 1, mode: modeObject, prev: &n.keys.start, first: -1})
 	case n != nil && kind == variant.KindArray && n.shape == List:
 		n.typed.mark(slot)
-		k.frames = append(k.frames, frame{node: n, slot: n.elem.slots})
-		k.node, k.inList = n.elem, true
+		k.push(frame{node: n, slot: n.elem.slots, mode: modeList})
+		k.node = n.elem
 	default:
 		if n != nil {
 			n.value.mark(slot)
 			n.mixed = true
 		}
-		k.frames = append(k.frames, frame{node: n, slot: uint32(k.tape.len()), first: -1})
-		k.deep = 1
+		k.start, k.deep = k.tape.len(), 1
+		k.mode = modeTape
 		k.tape.begin(kind)
 	}
 }
 
+func (k *rowSink) push(f frame) {
+	k.frames = append(k.frames, k.cur)
+	k.cur, k.mode, k.pending = f, f.mode, nil
+}
+
 // End implements variant.Sink.
 func (k *rowSink) End() {
-	if k.err != nil {
-		return
-	}
-	if k.deep > 0 {
+	switch k.mode {
+	case modeTape:
 		k.tape.end()
 		if k.deep--; k.deep == 0 {
-			k.endResidual()
+			k.endTape()
 		}
-		return
+	case modeObject:
+		if k.pending != nil {
+			k.fail(errEvents)
+			return
+		}
+		if n := k.cur.node; k.cur.first >= 0 {
+			n.value.mark(n.seen - 1)
+			k.wait(n, k.cur.first, 0)
+		}
+		k.pop()
+	case modeList:
+		n := k.cur.node
+		n.lists.append(n.elem.slots - k.cur.slot)
+		k.pop()
+	case modeFailed:
+	case modeValue, modeDone:
+		k.fail(errEvents)
 	}
-	if len(k.frames) == 0 {
-		k.err = errEvents
-		return
-	}
-	f := k.frames[len(k.frames)-1]
-	k.frames = k.frames[:len(k.frames)-1]
-	if f.node.shape == List {
-		f.node.lists.append(f.node.elem.slots - f.slot)
-	} else if f.first >= 0 {
-		f.node.value.mark(f.node.seen - 1)
-		k.wait(f.node, f.first, 0)
-	}
+}
+
+func (k *rowSink) pop() {
+	last := len(k.frames) - 1
+	k.cur, k.frames = k.frames[last], k.frames[:last]
 	k.resume()
 }
 
-// endResidual closes the frame of a residual.
-func (k *rowSink) endResidual() {
-	f := k.frames[len(k.frames)-1]
-	k.frames = k.frames[:len(k.frames)-1]
-	if f.node == nil {
-		k.addItem(int32(f.slot))
-	} else {
-		k.wait(f.node, -1, int32(f.slot))
-	}
-	k.resume()
-}
-
-// resume restores the target of the container that is innermost again.
+// resume goes on in the container that is innermost again.
 func (k *rowSink) resume() {
-	k.pending = nil
-	if len(k.frames) == 0 {
-		k.node, k.inList, k.done = nil, false, true
-		return
+	k.mode, k.pending = k.cur.mode, nil
+	switch {
+	case k.cur.node == nil:
+		k.mode = modeDone
+	case k.mode == modeList:
+		k.node = k.cur.node.elem
 	}
-	f := &k.frames[len(k.frames)-1]
-	k.node, k.inList = nil, f.node.shape == List
-	if k.inList {
-		k.node = f.node.elem
+}
+
+// endTape closes a residual.
+func (k *rowSink) endTape() {
+	if k.node != nil {
+		k.wait(k.node, -1, k.start)
+	} else {
+		k.addItem(k.start)
 	}
+	k.resume()
 }
 
 // flush encodes the waiting residuals over the row's dictionary.

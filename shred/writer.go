@@ -96,7 +96,7 @@ func (w *Writer) Rows() int { return w.rows }
 // WriteJSON adds a row from one JSON text. An error of the text is that of
 // [variant.Parser].
 func (w *Writer) WriteJSON(text []byte) error {
-	if err := w.begin(len(text)); err != nil {
+	if err := w.begin(len(text), true); err != nil {
 		return err
 	}
 	if err := w.parser.Parse(text, &w.sink); err != nil {
@@ -111,7 +111,7 @@ func (w *Writer) WriteValue(v variant.Value) error {
 	if v.IsMissing() {
 		return w.WriteNull()
 	}
-	if err := w.begin(len(v.Bytes())); err != nil {
+	if err := w.begin(len(v.Bytes()), false); err != nil {
 		return err
 	}
 	if err := v.Emit(&w.sink); err != nil {
@@ -122,7 +122,7 @@ func (w *Writer) WriteValue(v variant.Value) error {
 
 // Write adds a row from the events that emit passes to the sink.
 func (w *Writer) Write(emit func(sink variant.Sink) error) error {
-	if err := w.begin(0); err != nil {
+	if err := w.begin(0, false); err != nil {
 		return err
 	}
 	if err := emit(&w.sink); err != nil {
@@ -154,8 +154,10 @@ var ErrFull = errors.New("shred: buffers are full")
 // its text has, or its tape.
 const maxBytes = 3 << 30
 
-// begin starts a row of about n bytes.
-func (w *Writer) begin(n int) error {
+// begin starts a row of about n bytes. stable says that the producer's names stay
+// as they are at their addresses: the parser interns them, while Emit points into
+// its input, which others may overwrite.
+func (w *Writer) begin(n int, stable bool) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -172,7 +174,7 @@ func (w *Writer) begin(n int) error {
 		w.forget()
 	}
 	w.keys.begin()
-	w.sink.begin()
+	w.sink.begin(stable)
 	return nil
 }
 
