@@ -19,8 +19,6 @@ type assembler struct {
 	out   []byte
 	slots []fieldSlot
 	dict  *dictionary // of the current row
-
-	grown, metaGrown int // bytes that the last batch took
 }
 
 // fieldSlot is a field of an object that is being written: its id, and where its
@@ -78,20 +76,18 @@ func (a *assembler) residual(p *pair, slot int) ([]byte, error) {
 
 // Headers of primitive values (VariantEncoding.md, "Encoding types").
 const (
-	headNull      = 0
-	headTrue      = 1 << 2
-	headFalse     = 2 << 2
-	headInt8      = 3 << 2
-	headInt16     = 4 << 2
-	headInt32     = 5 << 2
-	headInt64     = 6 << 2
-	headDouble    = 7 << 2
-	headDecimal4  = 8 << 2
-	headDecimal8  = 9 << 2
-	headDecimal16 = 10 << 2
-	headDate      = 11 << 2
-	basicObject   = 2
-	basicArray    = 3
+	headNull     = 0
+	headTrue     = 1 << 2
+	headFalse    = 2 << 2
+	headInt32    = 5 << 2
+	headInt64    = 6 << 2
+	headDouble   = 7 << 2
+	headDecimal4 = 8 << 2
+	headDecimal8 = 9 << 2
+	headString   = 16 << 2
+	basicShort   = 1
+	basicObject  = 2
+	basicArray   = 3
 )
 
 // leaf appends the value of a typed leaf in its declared type.
@@ -101,7 +97,7 @@ func (a *assembler) leaf(p *pair, slot int) error {
 	}
 	i := p.typed.take()
 	b := p.typed.batch
-	switch p.at.typ.Kind {
+	switch p.kind {
 	case variant.KindBool:
 		if b.Bools[i] {
 			a.out = append(a.out, headTrue)
@@ -109,25 +105,32 @@ func (a *assembler) leaf(p *pair, slot int) error {
 			a.out = append(a.out, headFalse)
 		}
 	case variant.KindInt32:
-		a.out = le32(append(a.out, headInt32), uint32(b.Int32s[i]))
+		x := b.Int32s[i]
+		a.out = append(a.out, headInt32, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
 	case variant.KindInt64:
 		a.out = le64(append(a.out, headInt64), uint64(b.Int64s[i]))
 	case variant.KindDouble:
 		a.out = le64(append(a.out, headDouble), math.Float64bits(b.Doubles[i]))
-	case variant.KindDate:
-		a.out = le32(append(a.out, headDate), uint32(b.Int32s[i]))
 	case variant.KindDecimal4:
-		if x := b.Int32s[i]; x < 1e9 && x > -1e9 {
-			a.out = le32(append(a.out, headDecimal4, byte(p.at.typ.Scale)), uint32(x))
-			return nil
+		x := b.Int32s[i]
+		if x >= 1e9 || x <= -1e9 {
+			return corruptf(p.at, "a decimal of more digits than its type")
 		}
-		return corruptf(p.at, "a decimal of more digits than its type")
+		a.out = append(a.out, headDecimal4, p.scale, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
 	case variant.KindDecimal8:
-		if x := b.Int64s[i]; x < 1e18 && x > -1e18 {
-			a.out = le64(append(a.out, headDecimal8, byte(p.at.typ.Scale)), uint64(x))
-			return nil
+		x := b.Int64s[i]
+		if x >= 1e18 || x <= -1e18 {
+			return corruptf(p.at, "a decimal of more digits than its type")
 		}
-		return corruptf(p.at, "a decimal of more digits than its type")
+		a.out = le64(append(a.out, headDecimal8, p.scale), uint64(x))
+	case variant.KindString:
+		text := b.Bytes(i)
+		if len(text) < 64 {
+			a.out = append(a.out, byte(len(text))<<2|basicShort)
+		} else {
+			a.out = binary.LittleEndian.AppendUint32(append(a.out, headString), uint32(len(text)))
+		}
+		a.out = append(a.out, text...)
 	default:
 		s, err := p.at.scalar(p.typed, i)
 		if err != nil {
@@ -138,7 +141,6 @@ func (a *assembler) leaf(p *pair, slot int) error {
 	return nil
 }
 
-func le32(dst []byte, x uint32) []byte { return binary.LittleEndian.AppendUint32(dst, x) }
 func le64(dst []byte, x uint64) []byte { return binary.LittleEndian.AppendUint64(dst, x) }
 
 // scalar returns value i of a typed leaf in its declared type.
@@ -217,12 +219,22 @@ func (a *assembler) object(p *pair, slot int, residual bool) error {
 	largest := int32(0)
 	for _, f := range p.fields {
 		at := len(a.out)
-		ok, err := a.value(f, slot)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
+		if f.plain {
+			// Most fields: a typed leaf and nothing else.
+			if c := f.typed; c.def != nil && c.def[slot] != c.max {
+				continue
+			}
+			if err := a.leaf(f, slot); err != nil {
+				return err
+			}
+		} else {
+			ok, err := a.value(f, slot)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
 		}
 		id := a.dict.ids[f.name]
 		if id < 0 {
@@ -309,7 +321,7 @@ func (a *assembler) header(start, body, first int, largest int32) int {
 	b[0] = head
 	putUint(b[1:], uint32(n), nw)
 	ids, offsets := b[1+nw:], b[1+nw+n*iw:]
-	if iw == 1 && ow <= 2 && largest >= 0 {
+	if iw == 1 {
 		for i, f := range fields {
 			ids[i] = byte(f.id)
 		}
@@ -318,8 +330,19 @@ func (a *assembler) header(start, body, first int, largest int32) int {
 			putUint(ids[i*iw:], f.id, iw)
 		}
 	}
-	for i, f := range fields {
-		putUint(offsets[i*ow:], f.at, ow)
+	switch ow {
+	case 1:
+		for i, f := range fields {
+			offsets[i] = byte(f.at)
+		}
+	case 2:
+		for i, f := range fields {
+			binary.LittleEndian.PutUint16(offsets[2*i:], uint16(f.at))
+		}
+	default:
+		for i, f := range fields {
+			putUint(offsets[i*ow:], f.at, ow)
+		}
 	}
 	putUint(offsets[n*ow:], uint32(size), ow)
 	return need
@@ -409,7 +432,7 @@ func getUint(b []byte, width int) uint32 {
 func variantSize(b []byte) int {
 	size := uint64(0)
 	switch h := b[0] >> 2; b[0] & 3 {
-	case 1:
+	case basicShort:
 		size = uint64(h) + 1
 	case basicObject, basicArray:
 		ow, iw, large := int(h&3)+1, 0, h>>2&1

@@ -2,6 +2,7 @@ package shred
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -104,6 +105,9 @@ func (a *answer) checkConsumed() error {
 	return a.tree.consumed()
 }
 
+// sampleRows is the number of rows after which memory for all is reserved.
+const sampleRows = 64
+
 // readVariants builds the struct of metadata and value in place: what is
 // assembled is the data of the array.
 func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
@@ -112,9 +116,14 @@ func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
 	nulls := 0
 	offsets := make([]int32, 1, rows+1)
 	metaOffsets := make([]int32, 1, rows+1)
-	a.asm.out = make([]byte, 0, a.asm.grown)
-	meta := make([]byte, 0, a.asm.metaGrown)
+	a.asm.out = nil
+	var meta []byte
 	for row := range rows {
+		if row == sampleRows {
+			// The first rows tell how much the others will need.
+			a.asm.out = slices.Grow(a.asm.out, len(a.asm.out)/sampleRows*(rows-row)*9/8)
+			meta = slices.Grow(meta, len(meta)/sampleRows*(rows-row)*9/8)
+		}
 		ok, err := a.append(row, slot(row))
 		if err != nil {
 			return nil, err
@@ -133,7 +142,6 @@ func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
 	}
 	out := a.asm.out
 	a.asm.out = nil
-	a.asm.grown, a.asm.metaGrown = len(out)+len(out)/8, len(meta)+len(meta)/8
 	if err := a.checkConsumed(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/frazil/frazil/internal/leaf"
+	"github.com/frazil/frazil/variant"
 )
 
 // corruptf makes an error that Is ErrCorrupt and names the place.
@@ -66,6 +67,9 @@ type pair struct {
 	fields []*pair // Object: those that may be there, sorted by name
 	elem   *pair   // List
 	guess  int     // Object, List: size of the last header
+	plain  bool    // Leaf: only typed is read
+	kind   variant.Kind
+	scale  uint8
 
 	// Object: where the levels of its slots are read, a column with the same
 	// slots or else a List below.
@@ -117,6 +121,8 @@ func (t *tree) compile(l *layout, space *pair, used func(int) bool) *pair {
 	case Opaque:
 	case Leaf:
 		p.typed = t.cursor(l.typed, space, used)
+		p.plain = p.value == nil && p.typed != nil
+		p.kind, p.scale = l.typ.Kind, uint8(l.typ.Scale)
 	case Object:
 		for _, f := range l.fields {
 			if c := t.compile(f, space, used); c != nil {
