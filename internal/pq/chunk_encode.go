@@ -120,36 +120,57 @@ func (c *column) check() error {
 
 // dataPages splits the chunk at row boundaries and encodes each page.
 func (e *chunkEncoder) dataPages(c *column) error {
-	def, rep := runCursor{runs: c.Def.Runs}, runCursor{runs: c.Rep.Runs}
-	rowsPerPage := e.rowsPerPage(c)
-	slot, value := 0, 0
-	for row := 0; row < c.rows; {
-		rows := min(rowsPerPage, c.rows-row)
-		slots := rows
-		if c.MaxRep > 0 {
-			slots = e.levels.rowSlots(&rep, slot, rows)
+	at := pagePosition{def: runCursor{runs: c.Def.Runs}, rep: runCursor{runs: c.Rep.Runs}}
+	most := e.rowsPerPage(c)
+	for at.row < c.rows {
+		rows := min(most, c.rows-at.row)
+		p, next := e.pageLevels(c, at, rows)
+		for rows > 1 && p.value+p.values <= c.values && e.tooLarge(c, p) {
+			rows /= 2
+			p, next = e.pageLevels(c, at, rows)
 		}
-		p := pageSpan{row: row, slot: slot, slots: slots, value: value}
-		e.page = e.page[:0]
-		if c.MaxRep > 0 {
-			e.page, _ = e.levels.append(e.page, &rep, p, c.MaxRep)
-		}
-		p.values = slots
-		if c.MaxDef > 0 {
-			e.page, p.values = e.levels.append(e.page, &def, p, c.MaxDef)
-		}
-		if value+p.values > c.values {
+		if p.value+p.values > c.values {
 			return inputf("%d values where the definition levels stand for more", c.values)
 		}
 		if err := e.dataPage(c, p); err != nil {
 			return err
 		}
-		row, slot, value = row+rows, slot+slots, value+p.values
+		at = next
 	}
-	if slot != c.Slots || value != c.values {
-		return inputf("%d slots and %d values in %d rows, where the levels stand for %d and %d", c.Slots, c.values, c.rows, slot, value)
+	if at.slot != c.Slots || at.value != c.values {
+		return inputf("%d slots and %d values in %d rows, where the levels stand for %d and %d", c.Slots, c.values, c.rows, at.slot, at.value)
 	}
 	return nil
+}
+
+// pagePosition is where the next page starts.
+type pagePosition struct {
+	row, slot, value int
+	def, rep         runCursor
+}
+
+// pageLevels makes e.page the levels of the next rows, and returns what the page
+// spans and where it ends.
+func (e *chunkEncoder) pageLevels(c *column, at pagePosition, rows int) (pageSpan, pagePosition) {
+	p := pageSpan{row: at.row, slot: at.slot, slots: rows, value: at.value}
+	e.page = e.page[:0]
+	if c.MaxRep > 0 {
+		p.slots = e.levels.rowSlots(&at.rep, at.slot, rows)
+		e.page, _ = e.levels.append(e.page, &at.rep, p, c.MaxRep)
+	}
+	p.values = p.slots
+	if c.MaxDef > 0 {
+		e.page, p.values = e.levels.append(e.page, &at.def, p, c.MaxDef)
+	}
+	at.row, at.slot, at.value = at.row+rows, at.slot+p.slots, at.value+p.values
+	return p, at
+}
+
+// tooLarge reports that the page's values are far above PageBytes, because
+// large ones stand together.
+func (e *chunkEncoder) tooLarge(c *column, p pageSpan) bool {
+	return c.Node.Type == leaf.Bytes && c.enc != encDictionary &&
+		c.bytes.slice(p.value, p.value+p.values).size() > 2*e.opts.PageBytes
 }
 
 // pageSpan is the part of a chunk that one data page holds.

@@ -3,6 +3,7 @@ package pq
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"sync"
 
@@ -108,7 +109,7 @@ func gunzip(dst, src []byte) (int, error) {
 // readExactly fills dst and returns a larger count when the stream goes on.
 func readExactly(r io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(r, dst)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return n, err
 	}
 	if n < len(dst) {
@@ -116,7 +117,7 @@ func readExactly(r io.Reader, dst []byte) (int, error) {
 	}
 	var more [1]byte
 	k, err := io.ReadFull(r, more[:])
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return n + k, err

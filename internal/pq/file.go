@@ -165,11 +165,11 @@ func (f *File) Metadata() []KeyValue { return f.foot.metadata }
 // Stats returns what was read so far.
 func (f *File) Stats() FileStats {
 	s := FileStats{
-		Requests:   f.requests.Load(),
-		BytesRead:  f.bytesRead.Load(),
-		PageBytes:  f.pageBytes.Load(),
-		PagesRead:  f.pagesRead.Load(),
-		PagesSkips: f.pagesSkipped.Load(),
+		Requests:     f.requests.Load(),
+		BytesRead:    f.bytesRead.Load(),
+		PageBytes:    f.pageBytes.Load(),
+		PagesRead:    f.pagesRead.Load(),
+		PagesSkipped: f.pagesSkipped.Load(),
 	}
 	for j := range f.touched {
 		if f.touched[j].Load() {

@@ -103,10 +103,10 @@ type PageStats struct {
 
 // FileStats counts what was read from one file.
 type FileStats struct {
-	Requests   int64 // calls of ReadAt
-	BytesRead  int64 // by those calls: footer, indexes and pages
-	PageBytes  int64 // the part of BytesRead that belongs to column chunks
-	Columns    []int // ordinals of the leaves of which a page was read, ascending
-	PagesRead  int64 // data pages decoded
-	PagesSkips int64 // data pages skipped without decoding
+	Requests     int64 // calls of ReadAt
+	BytesRead    int64 // by those calls: footer, indexes and pages
+	PageBytes    int64 // the part of BytesRead that belongs to column chunks
+	Columns      []int // ordinals of the leaves of which a page was read, ascending
+	PagesRead    int64 // data pages decoded
+	PagesSkipped int64 // data pages skipped without decoding
 }

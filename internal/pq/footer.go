@@ -1,6 +1,7 @@
 package pq
 
 import (
+	"errors"
 	"math"
 
 	"github.com/frazil/frazil/internal/leaf"
@@ -67,7 +68,7 @@ func decodeFooter(b []byte, dataEnd int64) (*footer, error) {
 
 // asCorrupt makes an error of the metadata decoder one that Is ErrCorrupt.
 func asCorrupt(err error) error {
-	if err == errThriftShort {
+	if errors.Is(err, errThriftShort) {
 		return corruptf("%v", err)
 	}
 	return err

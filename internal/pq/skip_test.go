@@ -185,7 +185,7 @@ func TestBytesRead_SkippedPages(t *testing.T) {
 	s := f.Stats()
 	require.Equal(t, x.Pages[3].Size+x.Pages[8].Size, s.PageBytes-before.PageBytes)
 	require.EqualValues(t, 2, s.PagesRead)
-	require.EqualValues(t, 7, s.PagesSkips)
+	require.EqualValues(t, 7, s.PagesSkipped)
 }
 
 // TestOpen_FooterHint: a hint that covers the footer makes one request of it,

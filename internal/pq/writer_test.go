@@ -217,6 +217,25 @@ func TestWriter_LargeValues(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(x.Pages), 20)
 	requireSameBuffer(t, b, readColumn(t, f, 0, 0, 5))
+
+	// Large values that stand together among small ones.
+	b.Reset()
+	b.Slots = 10_000
+	for i := range 10_000 {
+		size := 1
+		if i >= 5000 && i < 5030 {
+			size = 20_000
+		}
+		b.AppendBytes(bytes.Repeat([]byte{byte(i)}, size))
+	}
+	data, _ = writeTest(t, testGroup("schema", 0, n), WriterOptions{PageBytes: 50_000, Codec: Uncompressed}, 10_000, []*leaf.Buffer{b})
+	f = openTest(t, data, ReaderOptions{})
+	x, err = f.PageIndex(0, 0)
+	require.NoError(t, err)
+	for _, p := range x.Pages {
+		require.Less(t, p.Size, int64(110_000))
+	}
+	requireSameBuffer(t, b, readColumn(t, f, 0, 0, 999))
 }
 
 // TestStriper_Converts: arrays of other widths are taken when nothing is lost.
