@@ -307,7 +307,7 @@ func (a *Appender) send(p *part) error {
 
 // process does the work of a chunk, on a worker.
 func (a *Appender) process(p *part, c *chunk) {
-	if p.file != nil && p.file.cols != nil && p.file.rollDue() {
+	if p.file != nil && p.file.last {
 		a.closeFile(p)
 	}
 	act := c.act

@@ -77,8 +77,14 @@ type committer struct {
 	t        *Table
 	change   change
 	attempts int
-	unknown  int // attempts whose outcome was not a clean refusal
-	leftover [][]string
+	rows     []ice.DataFile // of the last attempt
+	leftover [][]string     // metadata files by attempt
+
+	// doubts are the branch heads on which attempts were made whose outcome is
+	// not known; 0 stands for a branch without a snapshot. An attempt is refused
+	// for certain once its branch has moved on without it, as each is pinned to
+	// its head.
+	doubts []int64
 }
 
 // commitChange makes c in one snapshot, reloading, checking and rebuilding on
@@ -117,6 +123,7 @@ func (k *committer) run(ctx context.Context) (*Commit, error) {
 		if s := findCommit(cur.Metadata(), k.change.branch, k.change.id); s != nil {
 			return k.done(ctx, cur, s), nil
 		}
+		k.settle(cur)
 		committed, err := k.attempt(ctx, cur)
 		if err == nil {
 			return committed, nil
@@ -126,13 +133,28 @@ func (k *committer) run(ctx context.Context) (*Commit, error) {
 			return nil, k.giveUp(ctx, final.err)
 		}
 		k.attempts++
-		if k.attempts > retries || k.unknown > unknownRetries {
+		if k.attempts > retries || len(k.doubts) > unknownRetries {
 			return nil, k.giveUp(ctx, fmt.Errorf("%w: gave up after %d attempts: %w", ErrConflict, k.attempts, err))
 		}
 		if err := k.backoff(ctx); err != nil {
 			return nil, k.giveUp(ctx, err)
 		}
 	}
+}
+
+// headOf is the snapshot of the change's branch, 0 when it has none.
+func (k *committer) headOf(tbl *table.Table) int64 {
+	if s := tbl.Metadata().SnapshotByName(k.change.branch); s != nil {
+		return s.SnapshotID
+	}
+	return 0
+}
+
+// settle drops the doubts about attempts on heads that the branch has left; cur
+// does not hold the commit.
+func (k *committer) settle(cur *table.Table) {
+	head := k.headOf(cur)
+	k.doubts = slices.DeleteFunc(k.doubts, func(tried int64) bool { return tried != head })
 }
 
 // finalError marks an error that another attempt would not cure.
@@ -167,18 +189,17 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 		}
 		return nil, &finalError{fmt.Errorf("iceberg: commit: %w", err)}
 	}
+	k.rows = d.rows
 	done, err := k.submit(ctx, cur, tx)
 	k.leftover = append(k.leftover, rec.paths())
 	if err != nil {
 		if !errors.Is(err, table.ErrCommitFailed) {
-			k.unknown++
+			k.doubts = append(k.doubts, k.headOf(cur))
 		}
 		return nil, err
 	}
 	k.attempts++
-	c := k.done(ctx, done, findCommit(done.Metadata(), k.change.branch, k.change.id))
-	c.addFiles(d.rows)
-	return c, nil
+	return k.done(ctx, done, findCommit(done.Metadata(), k.change.branch, k.change.id)), nil
 }
 
 // submit asks the catalog once. iceberg-go's own commit would try again by
@@ -278,6 +299,9 @@ func findCommit(meta table.Metadata, branch, id string) *table.Snapshot {
 func (k *committer) done(ctx context.Context, tbl *table.Table, s *table.Snapshot) *Commit {
 	k.t.advance(tbl)
 	c := &Commit{CommitID: k.change.id, Attempts: k.attempts}
+	if k.attempts > 0 {
+		c.addFiles(k.rows)
+	}
 	keep := map[string]bool{}
 	if s != nil {
 		c.SnapshotID, c.SequenceNumber = s.SnapshotID, s.SequenceNumber
@@ -314,7 +338,7 @@ func (k *committer) live(ctx context.Context, tbl *table.Table, s *table.Snapsho
 // attempts that the catalog refused are removed; when one attempt's outcome is
 // not known, everything stays.
 func (k *committer) giveUp(ctx context.Context, err error) error {
-	if k.unknown == 0 {
+	if len(k.doubts) == 0 {
 		k.discard(ctx, map[string]bool{})
 		return err
 	}
@@ -325,6 +349,10 @@ func (k *committer) giveUp(ctx context.Context, err error) error {
 		if s := findCommit(cur.Metadata(), k.change.branch, k.change.id); s != nil {
 			k.t.advance(cur)
 			return &landedError{commit: k.done(ctx, cur, s)}
+		}
+		if k.settle(cur); len(k.doubts) == 0 {
+			k.discard(ctx, map[string]bool{})
+			return err
 		}
 	}
 	return fmt.Errorf("%w (commit id %s): %w", ErrUnknownOutcome, k.change.id, err)

@@ -141,6 +141,8 @@ func TestLostAnswerIsFoundInTheHistory(t *testing.T) {
 	tbl := faulty(t, cat, "ns.t", f)
 	c := appendRows(t, tbl, numbered(10, `{"id":%d}`)...)
 	require.NotZero(t, c.SnapshotID)
+	require.EqualValues(t, 10, c.Rows)
+	require.Len(t, c.Files, 1)
 	require.Equal(t, 1, f.commits)
 	sameRows(t, 10, tbl)
 	require.NoError(t, tbl.Verify(context.Background()))

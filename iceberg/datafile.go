@@ -29,7 +29,7 @@ type dataFile struct {
 	root   *leaf.Node
 	rows   int  // in the open row group
 	batch  bool // the open row group holds Arrow rows
-	total  int64
+	last   bool // the file has its target size and takes no more rows
 	spare  *rowGroup
 	flight *job // the encoding of the previous row group
 
@@ -338,6 +338,7 @@ func (f *dataFile) endGroup() {
 		return
 	}
 	f.landed()
+	f.last = f.written >= f.a.opts.TargetFileBytes
 	g := f.spare
 	f.spare = nil
 	if g == nil {
@@ -345,7 +346,6 @@ func (f *dataFile) endGroup() {
 	}
 	f.swap(g)
 	f.rows = 0
-	f.total += int64(g.rows)
 	f.flight = f.a.pool.start(func() { f.encode(g) })
 }
 
@@ -390,15 +390,6 @@ func (f *dataFile) landed() {
 	if f.err == nil {
 		f.err = f.encErr
 	}
-}
-
-// rollDue reports that the file has reached its target size.
-func (f *dataFile) rollDue() bool {
-	if f.flight != nil && !f.flight.isDone() {
-		return false
-	}
-	f.landed()
-	return f.written >= f.a.opts.TargetFileBytes
 }
 
 // encode writes a row group; it runs beside the worker.

@@ -49,16 +49,6 @@ func (j *job) finish() {
 	<-j.done
 }
 
-// isDone reports that j has run.
-func (j *job) isDone() bool {
-	select {
-	case <-j.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // submit queues a chunk of a partition, and blocks while more than limit bytes
 // are queued.
 func (p *pool) submit(pt *part, c *chunk, limit int64) {
