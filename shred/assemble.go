@@ -108,9 +108,9 @@ func (a *assembler) leaf(p *pair, slot int) error {
 		x := b.Int32s[i]
 		a.out = append(a.out, headInt32, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
 	case variant.KindInt64:
-		a.out = le64(append(a.out, headInt64), uint64(b.Int64s[i]))
+		a.put8(headInt64, uint64(b.Int64s[i]))
 	case variant.KindDouble:
-		a.out = le64(append(a.out, headDouble), math.Float64bits(b.Doubles[i]))
+		a.put8(headDouble, math.Float64bits(b.Doubles[i]))
 	case variant.KindDecimal4:
 		x := b.Int32s[i]
 		if x >= 1e9 || x <= -1e9 {
@@ -122,7 +122,8 @@ func (a *assembler) leaf(p *pair, slot int) error {
 		if x >= 1e18 || x <= -1e18 {
 			return corruptf(p.at, "a decimal of more digits than its type")
 		}
-		a.out = le64(append(a.out, headDecimal8, p.scale), uint64(x))
+		a.out = append(a.out, headDecimal8)
+		a.put8(p.scale, uint64(x))
 	case variant.KindString:
 		text := b.Bytes(i)
 		if len(text) < 64 {
@@ -141,7 +142,12 @@ func (a *assembler) leaf(p *pair, slot int) error {
 	return nil
 }
 
-func le64(dst []byte, x uint64) []byte { return binary.LittleEndian.AppendUint64(dst, x) }
+// put8 appends a byte and a little-endian word. It appends to the field in place,
+// which stores no pointer.
+func (a *assembler) put8(head byte, x uint64) {
+	a.out = append(a.out, head, byte(x), byte(x>>8), byte(x>>16), byte(x>>24),
+		byte(x>>32), byte(x>>40), byte(x>>48), byte(x>>56))
+}
 
 // scalar returns value i of a typed leaf in its declared type.
 func (l *layout) scalar(c *cursor, i int) (variant.Scalar, error) {

@@ -2,6 +2,7 @@ package shred
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"syscall"
 	"testing"
@@ -286,3 +287,62 @@ func BenchmarkFileOnePath(b *testing.B) { benchFile(b, benchPaths(b)[:1]) }
 
 // BenchmarkFileWhole is Parquet file to whole values.
 func BenchmarkFileWhole(b *testing.B) { benchFile(b, []Request{{}}) }
+
+// BenchmarkGrowth writes and reads documents of more and more fields, and of more
+// and more distinct sets of keys; figures are per field.
+func BenchmarkGrowth(b *testing.B) {
+	docs := func(fields, shapes int) (out [][]byte) {
+		for i := range benchPiece {
+			var d []byte
+			for f := range fields {
+				if shapes > 1 && (f*7919+i%shapes*104729)%13 < 4 {
+					continue
+				}
+				d = fmt.Appendf(d, `,"field%03d":%d`, f, i*f)
+			}
+			d = append(d, '}')
+			d[0] = '{'
+			out = append(out, d)
+		}
+		return out
+	}
+	for _, c := range [][2]int{{10, 1}, {100, 1}, {300, 1}, {100, 10}, {100, 100}, {100, 1000}} {
+		fields, shapes := c[0], c[1]
+		texts := docs(fields, shapes)
+		w := NewWriter(benchSchema(b, texts), WriterOptions{})
+		fill := func() {
+			for _, t := range texts {
+				if err := w.WriteJSON(t); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("write/fields=%d/shapes=%d", fields, shapes), func(b *testing.B) {
+			best(b, benchPiece*fields, func() { fill(); w.Buffers(); w.Reset() })
+		})
+		fill()
+		a, err := NewAssembler(w.Group(), Context{}, allNull(w.Buffers()))
+		require.NoError(b, err)
+		batches := benchBatches(b, w, a.Columns())
+		b.Run(fmt.Sprintf("assemble/fields=%d/shapes=%d", fields, shapes), func(b *testing.B) {
+			best(b, benchPiece*fields, func() {
+				if err := a.Assemble(batches, benchPiece, func(int, variant.Value) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+		p, err := Project(w.Group(), Context{}, []Request{request(b, "$.field003", "bigint", false)}, allNull(w.Buffers()))
+		require.NoError(b, err)
+		one := benchBatches(b, w, p.Columns())
+		r := p.NewReader(nil)
+		b.Run(fmt.Sprintf("path/fields=%d/shapes=%d", fields, shapes), func(b *testing.B) {
+			best(b, benchPiece, func() {
+				out, err := r.Read(one, benchPiece)
+				if err != nil {
+					b.Fatal(err)
+				}
+				out[0].Release()
+			})
+		})
+	}
+}

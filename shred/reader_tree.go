@@ -44,11 +44,14 @@ func (a *answer) append(row, slot int) (bool, error) {
 		if i < 0 {
 			return false, nil
 		}
-		var err error
-		if a.asm.dict, err = a.asm.dicts.row(i); err != nil {
+		d, err := a.asm.dicts.row(i)
+		if err != nil {
 			return false, a.fail(row, err)
 		}
-	} else {
+		if d != a.asm.dict {
+			a.asm.dict = d
+		}
+	} else if a.asm.dict != a.asm.dicts.own {
 		a.asm.dict = a.asm.dicts.own
 	}
 	if slot < 0 && !a.root {
