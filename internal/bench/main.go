@@ -12,16 +12,21 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 7, "rounds of which the best counts")
 	docs := flag.Int("docs", 2000, "generated documents")
+	only := flag.Bool("pricing", false, "measure the generated documents only")
 	flag.Parse()
 	runtime.GOMAXPROCS(1)
-	if err := compare(*docs, *rounds); err != nil {
+	if err := compare(*docs, *rounds, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func compare(docs, rounds int) error {
-	for i, c := range corpora(docs) {
+func compare(docs, rounds int, only bool) error {
+	all := corpora(docs)
+	if only {
+		all = all[:1]
+	}
+	for i, c := range all {
 		e, err := encodeCorpus(c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)

@@ -254,6 +254,7 @@ var getPaths = []string{
 func (e encoded) getWorks() []work {
 	var paths []variant.Path
 	var theirs []arrowvariant.VariantPath
+	var stepwise [][]variant.Step
 	for _, text := range getPaths {
 		p, err := variant.ParsePath(text)
 		if err != nil {
@@ -267,7 +268,7 @@ func (e encoded) getWorks() []work {
 				t = t.Field(s.Name)
 			}
 		}
-		paths, theirs = append(paths, p), append(theirs, t)
+		paths, theirs, stepwise = append(paths, p), append(theirs, t), append(stepwise, p.Steps())
 	}
 	getter := variant.NewGetter(paths...)
 	var many []variant.Value
@@ -275,7 +276,9 @@ func (e encoded) getWorks() []work {
 		{"frazil Get", func() error {
 			for _, v := range e.ours {
 				for _, p := range paths {
-					found += v.Get(p).Len()
+					if !v.Get(p).IsMissing() {
+						found++
+					}
 				}
 			}
 			return nil
@@ -283,7 +286,27 @@ func (e encoded) getWorks() []work {
 		{"frazil Getter of all five", func() error {
 			for _, v := range e.ours {
 				many = getter.Get(v, many)
-				found += many[0].Len()
+				if !many[0].IsMissing() {
+					found++
+				}
+			}
+			return nil
+		}},
+		{"frazil Field and Index, a search each", func() error {
+			for _, v := range e.ours {
+				for _, steps := range stepwise {
+					x := v
+					for _, s := range steps {
+						if s.IsIndex {
+							x = x.Index(s.Index)
+						} else {
+							x = x.Field(s.Name)
+						}
+					}
+					if !x.IsMissing() {
+						found++
+					}
+				}
 			}
 			return nil
 		}},
