@@ -89,23 +89,27 @@ func (r *scanRun) results(ctx context.Context) iter.Seq[scanResult] {
 				}
 			}()
 		}
-		// Nothing outlives the loop: channels are drained so that no sender
-		// hangs, and what nobody took is released.
-		defer group.Wait()
-		defer drain(order)
-		defer cancel()
+		// Nothing outlives the loop: what nobody took is released, so that no
+		// sender hangs.
+		var current *scanJob
+		defer func() {
+			cancel()
+			if current != nil {
+				drainResults(current.out)
+			}
+			drain(order)
+			drainResults(merged)
+			group.Wait()
+		}()
 		if !r.unordered {
-			consume(ctx, order, yield)
+			close(merged)
+			consume(ctx, order, &current, yield)
 			return
 		}
 		group.Add(1)
 		go func() {
 			defer group.Done()
 			merge(ctx, order, merged)
-		}()
-		defer func() {
-			cancel()
-			drainResults(merged)
 		}()
 		for res := range merged {
 			if !yield(res) || res.err != nil {
@@ -115,9 +119,11 @@ func (r *scanRun) results(ctx context.Context) iter.Seq[scanResult] {
 	}
 }
 
-// consume yields the results of the jobs in order.
-func consume(ctx context.Context, order <-chan *scanJob, yield func(scanResult) bool) {
+// consume yields the results of the jobs in order; current is the job that it
+// is at.
+func consume(ctx context.Context, order <-chan *scanJob, current **scanJob, yield func(scanResult) bool) {
 	for job := range order {
+		*current = job
 		for res := range job.out {
 			if !yield(res) || res.err != nil {
 				return

@@ -45,6 +45,9 @@ var longSymbols = []string{"<=>", "<=", ">=", "<>", "!=", "=="}
 // lex splits text into tokens and ends the list with a tokenEnd.
 func lex(text string) ([]token, error) {
 	var out []token
+	if !utf8.ValidString(text) {
+		return nil, &PredicateError{Text: text, Problem: "the text is not UTF-8"}
+	}
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
