@@ -127,6 +127,22 @@ func (k *rowSink) Key(name []byte) {
 
 // Scalar implements variant.Sink.
 func (k *rowSink) Scalar(s *variant.Scalar) {
+	// The usual case first: a shredded field that was not seen in this object.
+	if n := k.node; k.mode == modeObject && n != nil && k.pending != nil && k.cur.slot >= n.seen {
+		slot := k.cur.slot
+		n.seen = slot + 1
+		k.pending = nil
+		if n.leaf.put(s) {
+			n.typed.mark(slot)
+		} else {
+			k.residual(n, slot, s)
+		}
+		return
+	}
+	k.other(s)
+}
+
+func (k *rowSink) other(s *variant.Scalar) {
 	if k.mode == modeTape {
 		k.tape.scalar(s)
 		return
