@@ -55,7 +55,7 @@ var (
 // RowError says why one row could not be written or read. It wraps ErrRow and
 // the reason.
 type RowError struct {
-	Line   int64  // 1-based number of the JSON row, as counted by the appender; 0 when unknown
+	Line   int64  // 1-based number of the row among those given to the appender, blank JSON lines counted; 0 when unknown
 	File   string // the data file, when reading
 	Row    int64  // 0-based position in File
 	Column string // "" when the row as a whole is wrong
@@ -68,7 +68,7 @@ func (e *RowError) Error() string {
 	case e.File != "":
 		fmt.Fprintf(&b, "%s row %d", e.File, e.Row)
 	case e.Line > 0:
-		fmt.Fprintf(&b, "row %d", e.Line)
+		fmt.Fprintf(&b, "line %d", e.Line)
 	default:
 		b.WriteString("row")
 	}

@@ -82,12 +82,22 @@ func (l *loader) run(ctx context.Context, args []string) error {
 	}
 	commit, err := l.load(ctx, cat, in)
 	if err != nil && l.created {
-		err = errors.Join(err, cat.Drop(context.WithoutCancel(ctx), l.src.table))
+		err = errors.Join(err, l.dropEmpty(context.WithoutCancel(ctx), cat))
 	}
 	if err = errors.Join(err, cat.Close()); err != nil {
 		return err
 	}
 	return l.report(commit, start)
+}
+
+// dropEmpty removes the table that this load created, unless somebody else has
+// put rows into it by now.
+func (l *loader) dropEmpty(ctx context.Context, cat *iceberg.Catalog) error {
+	t, err := cat.Load(ctx, l.src.table)
+	if err != nil || t.Metadata().CurrentSnapshot() != nil {
+		return err
+	}
+	return cat.Drop(ctx, l.src.table)
 }
 
 func (l *loader) openInput(name string) (io.Reader, func() error, error) {
@@ -114,7 +124,7 @@ func (l *loader) load(ctx context.Context, cat *iceberg.Catalog, in io.Reader) (
 	if err != nil {
 		return nil, err
 	}
-	if err := l.copy(w, in); err != nil {
+	if err := l.copy(w, newContextReader(ctx, in)); err != nil {
 		return nil, errors.Join(err, w.Abort())
 	}
 	return w.Commit(ctx)
