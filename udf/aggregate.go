@@ -185,10 +185,14 @@ func (t *states[A, S, R]) add(a arrow.Array, groups []uint32, n int) {
 // live keeps the values that are not null.
 func (t *states[A, S, R]) live(a arrow.Array, from int, vs []A, gs []uint32) ([]A, []uint32) {
 	t.at = t.at[:0]
-	for i, g := range gs {
-		if a.IsValid(from + i) {
-			t.buf[len(t.at)] = vs[i]
-			t.at = append(t.at, g)
+	for base := 0; base < len(gs); base += 64 {
+		w := validBits(a, from+base)
+		for i := base; i < min(base+64, len(gs)); i++ {
+			if w&1 == 1 {
+				t.buf[len(t.at)] = vs[i]
+				t.at = append(t.at, gs[i])
+			}
+			w >>= 1
 		}
 	}
 	return t.buf[:len(t.at)], t.at

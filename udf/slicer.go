@@ -113,7 +113,10 @@ func (s *slicer[R]) chunk(args []arrow.Array, from int, out []R, policy Nulls, v
 	for i, c := range s.columns {
 		c.load(args[i], from, from+len(out))
 	}
-	s.split(args, from, len(out))
+	s.live, s.null = s.live[:0], s.null[:0]
+	if hasNulls(args) {
+		s.live, s.null = splitRows(args, from, len(out), s.live, s.null)
+	}
 	if len(s.null) == 0 {
 		if valid != nil {
 			bitutil.SetBitsTo(valid.Bytes(), int64(from), int64(len(out)), true)
@@ -123,7 +126,8 @@ func (s *slicer[R]) chunk(args []arrow.Array, from int, out []R, policy Nulls, v
 	switch policy {
 	case ZeroValue:
 		for i, c := range s.columns {
-			c.zero(nullRows(args[i], from, len(out), s.null))
+			_, null := splitRows(args[i:i+1], from, len(out), s.live[:0], s.null[:0])
+			c.zero(null)
 		}
 		return s.call(out)
 	case Refuse:
@@ -132,25 +136,6 @@ func (s *slicer[R]) chunk(args []arrow.Array, from int, out []R, policy Nulls, v
 		return s.scatter(from, out, valid)
 	}
 	panic(fmt.Sprintf("BUG: udf: null policy %d", policy))
-}
-
-// split sorts the rows of a chunk into those with a null argument and the rest.
-func (s *slicer[R]) split(args []arrow.Array, from, rows int) {
-	s.live, s.null = s.live[:0], s.null[:0]
-	if !hasNulls(args) {
-		return
-	}
-	for i := range rows {
-		null := false
-		for _, a := range args {
-			null = null || a.IsNull(from+i)
-		}
-		if null {
-			s.null = append(s.null, i)
-		} else {
-			s.live = append(s.live, i)
-		}
-	}
 }
 
 // scatter calls the function for the rows without nulls and puts the results
@@ -175,24 +160,4 @@ func (s *slicer[R]) scatter(from int, out []R, valid *memory.Buffer) error {
 		bitutil.SetBit(valid.Bytes(), from+r)
 	}
 	return nil
-}
-
-func hasNulls(args []arrow.Array) bool {
-	for _, a := range args {
-		if a.NullN() > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// nullRows lists the rows of a chunk that are null in a, in the memory of rows.
-func nullRows(a arrow.Array, from, n int, rows []int) []int {
-	rows = rows[:0]
-	for i := range n {
-		if a.IsNull(from + i) {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }
