@@ -200,6 +200,7 @@ func (e *chunkEncoder) rowsPerPage(c *column) int {
 //	| page header | compressed: [len, repetition levels] [len, def. levels] values |
 //	+-------------+--------------------------------------------------------------+
 func (e *chunkEncoder) dataPage(c *column, p pageSpan) error {
+	levels := len(e.page)
 	bodyEnc := e.appendValues(c, p)
 	start := len(e.out)
 	err := e.appendPage(c, func(w *thriftWriter) {
@@ -209,7 +210,7 @@ func (e *chunkEncoder) dataPage(c *column, p pageSpan) error {
 		w.i32(3, int(encRLE))
 		w.i32(4, int(encRLE))
 		w.end()
-	}, 0)
+	}, 0, levels)
 	if err != nil {
 		return err
 	}
@@ -227,8 +228,9 @@ func (e *chunkEncoder) dataPage(c *column, p pageSpan) error {
 const maxPage = math.MaxInt32 / 2
 
 // appendPage compresses e.page behind its header. typ is the format's number
-// of the page type; detail writes the header's part that belongs to it.
-func (e *chunkEncoder) appendPage(c *column, detail func(*thriftWriter), typ int) error {
+// of the page type, detail writes the header's part that belongs to it, and
+// the first bytes of e.page are levels.
+func (e *chunkEncoder) appendPage(c *column, detail func(*thriftWriter), typ, levels int) error {
 	if len(e.page) > maxPage {
 		return inputf("a single row of %d bytes is too large for a page", len(e.page))
 	}
@@ -237,7 +239,7 @@ func (e *chunkEncoder) appendPage(c *column, detail func(*thriftWriter), typ int
 	const gap = 64
 	start := len(e.out)
 	e.out = append(e.out, make([]byte, gap)...)
-	out, err := e.comp.append(e.out, e.page)
+	out, err := e.comp.appendParts(e.out, e.page, levels)
 	if err != nil {
 		return err
 	}
@@ -273,7 +275,7 @@ func (e *chunkEncoder) dictionaryPage(c *column) error {
 		w.i32(1, c.dict)
 		w.i32(2, int(encPlain))
 		w.end()
-	}, 2)
+	}, 2, 0)
 	c.meta.dictionary = int64(len(e.out))
 	return err
 }

@@ -201,7 +201,39 @@ type compressor struct {
 	zstd  *zstd.Encoder
 	gzip  *gzip.Writer
 	block []byte
+	sink  appendWriter
 }
+
+// appendWriter is a writer to a byte slice.
+type appendWriter struct{ b []byte }
+
+func (w *appendWriter) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
+
+// appendParts is append for a page whose first bytes are levels. Zstandard puts
+// them into a block of their own: their few symbols want another Huffman table
+// than the noise of packed values.
+func (c *compressor) appendParts(dst, src []byte, levels int) ([]byte, error) {
+	if c.codec != Zstd || levels < minPart || len(src)-levels < minPart {
+		return c.append(dst, src)
+	}
+	if err := c.startZstd(); err != nil {
+		return dst, err
+	}
+	c.sink.b = dst
+	c.zstd.ResetContentSize(&c.sink, int64(len(src)))
+	_, err := c.zstd.Write(src[:levels])
+	err = errors.Join(err, c.zstd.Flush())
+	_, err2 := c.zstd.Write(src[levels:])
+	err = errors.Join(err, err2, c.zstd.Close())
+	dst, c.sink.b = c.sink.b, nil
+	return dst, err
+}
+
+// minPart is the fewest bytes that are worth a block.
+const minPart = 512
 
 // append appends the compressed form of src to dst.
 func (c *compressor) append(dst, src []byte) ([]byte, error) {
@@ -228,15 +260,21 @@ func (c *compressor) append(dst, src []byte) ([]byte, error) {
 }
 
 func (c *compressor) appendZstd(dst, src []byte) ([]byte, error) {
-	if c.zstd == nil {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-			zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(c.level)), zstd.WithZeroFrames(true))
-		if err != nil {
-			return dst, err
-		}
-		c.zstd = e
+	if err := c.startZstd(); err != nil {
+		return dst, err
 	}
 	return c.zstd.EncodeAll(src, dst), nil
+}
+
+func (c *compressor) startZstd() (err error) {
+	if c.zstd == nil {
+		// Levels have few symbols but, to a fast encoder, no matches: without
+		// the last option they would not be compressed at all.
+		c.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+			zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(c.level)), zstd.WithZeroFrames(true),
+			zstd.WithAllLitEntropyCompression(true))
+	}
+	return err
 }
 
 func (c *compressor) appendGzip(dst, src []byte) ([]byte, error) {
