@@ -2,6 +2,7 @@ package shred
 
 import (
 	"math"
+	"slices"
 
 	"github.com/frazil/frazil/internal/leaf"
 )
@@ -27,10 +28,12 @@ type node struct {
 	fields []*node
 	elem   *node
 
-	own     levels      // List: levels of the elements' slots
-	next    leaf.Levels // Object, List: definition levels of typed_value
-	full    leaf.Levels // levels of a child that is present wherever the parent is
-	columns [2]leaf.Levels
+	own     levels         // List: levels of the elements' slots
+	next    leaf.Levels    // Object, List: definition levels of typed_value
+	full    leaf.Levels    // levels of a child that is present wherever the parent is
+	columns [2]leaf.Levels // of value and of the typed leaf, unless shared
+
+	seenTracks []seenTrack // memory of slotLevels.seen
 }
 
 func newNode(l *layout, w *Writer) *node {
@@ -104,48 +107,75 @@ func (n *node) forget() {
 	}
 }
 
-// finish composes the levels of the node's columns from those of its slots, n
-// of which are present; full are the levels of a column present in all of them.
-func (n *node) finish(slots *levels, count uint32, buffers []leaf.Buffer, full *leaf.Levels) {
-	n.column(0, &buffers[n.at.value], &n.value, slots, count, full)
+// finish composes the levels of the node's columns from those of its slots.
+func (n *node) finish(slots *slotLevels, buffers []leaf.Buffer) {
+	n.column(0, &buffers[n.at.value], &n.value, slots)
 	switch n.shape {
 	case Opaque:
 	case Leaf:
-		n.column(1, &buffers[n.at.typed], &n.typed, slots, count, full)
+		n.column(1, &buffers[n.at.typed], &n.typed, slots)
 	case Object:
-		n.next.Reset()
-		n.typed.compose(&n.next, &slots.def, n.at.def)
-		own := levels{def: n.next, rep: slots.rep}
-		n.full = raise(n.full, &own.def, n.at.typedDef)
+		own := slotLevels{levels: levels{def: slots.child(&n.typed, &n.next), rep: slots.rep}, present: n.at.typedDef, count: n.typed.n}
+		n.full = raise(n.full, &own.def, own.present)
+		own.full = n.full
+		own.seen = n.seenTracks[:0]
 		for _, f := range n.fields {
-			f.finish(&own, n.typed.n, buffers, &n.full)
+			f.finish(&own, buffers)
 		}
+		n.seenTracks = own.seen[:0]
 	case List:
-		n.next.Reset()
-		n.typed.compose(&n.next, &slots.def, n.at.def)
-		n.lists.elements(&n.own, &levels{def: n.next, rep: slots.rep}, n.at.typedDef, n.elem.at.rep)
+		list := levels{def: slots.child(&n.typed, &n.next), rep: slots.rep}
+		n.lists.elements(&n.own, &list, n.at.typedDef, n.elem.at.rep)
 		n.full = raise(n.full, &n.own.def, n.elem.at.def)
-		n.elem.finish(&n.own, n.lists.total, buffers, &n.full)
+		n.elem.finish(&slotLevels{levels: n.own, present: n.elem.at.def, count: n.lists.total, full: n.full}, buffers)
 	}
 }
 
-// column sets the levels of one column. Columns that are present nowhere, or
-// everywhere, share the levels of their slots and of full.
-func (n *node) column(i int, b *leaf.Buffer, t *track, slots *levels, count uint32, full *leaf.Levels) {
+// column sets the levels of one column.
+func (n *node) column(i int, b *leaf.Buffer, t *track, slots *slotLevels) {
 	b.Slots = slots.def.Len()
 	if b.MaxRep > 0 {
 		b.Rep.Share(&slots.rep)
 	}
-	switch {
-	case t.n == 0:
-		b.Def.Share(&slots.def)
-	case t.n == count:
-		b.Def.Share(full)
-	default:
-		n.columns[i].Reset()
-		t.compose(&n.columns[i], &slots.def, n.at.def)
-		b.Def.Share(&n.columns[i])
+	def := slots.child(t, &n.columns[i])
+	b.Def.Share(&def)
+}
+
+// slotLevels are the levels of a set of slots, and those of the columns below
+// that were composed from them. Columns with the same presence share one list: a
+// field that is there in every object, one that never is, and fields that come and
+// go together.
+type slotLevels struct {
+	levels
+	present uint8       // definition level of a slot that is there
+	count   uint32      // of those
+	full    leaf.Levels // of a column that is there in all of them
+	seen    []seenTrack
+}
+
+type seenTrack struct {
+	track  *track
+	levels leaf.Levels
+}
+
+// child returns the definition levels of a column, in the memory of mem if they
+// are not those of another one.
+func (s *slotLevels) child(t *track, mem *leaf.Levels) leaf.Levels {
+	switch t.n {
+	case 0:
+		return s.def
+	case s.count:
+		return s.full
 	}
+	for i := range s.seen {
+		if o := s.seen[i].track; o.n == t.n && o.next == t.next && slices.Equal(o.gaps, t.gaps) {
+			return s.seen[i].levels
+		}
+	}
+	mem.Reset()
+	t.compose(mem, &s.def, s.present)
+	s.seen = append(s.seen, seenTrack{t, *mem})
+	return *mem
 }
 
 // raise returns the levels with the greatest one, which is present, raised by

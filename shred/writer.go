@@ -246,7 +246,7 @@ func (w *Writer) Buffers() []*leaf.Buffer {
 		meta.Def.Share(&w.top.def)
 	}
 	w.full = raise(w.full, &w.top.def, base)
-	w.root.finish(&w.top, w.present.n, w.buffers, &w.full)
+	w.root.finish(&slotLevels{levels: w.top, present: base, count: w.present.n, full: w.full}, w.buffers)
 	return w.list
 }
 
