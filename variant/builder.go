@@ -2,6 +2,7 @@ package variant
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -21,6 +22,7 @@ type Builder struct {
 	buf    []byte
 	frames []frame // frames[0] is the document
 	top    *frame  // the innermost open one
+	data   int     // top.data
 	state  builderState
 	fields []field // of the open containers
 
@@ -56,19 +58,21 @@ type frame struct {
 	shape   *objectShape // object: of the fields so far; nil when there is none
 	start   int
 	data    int
-	fields  int    // index into Builder.fields of its first
-	claims  int    // keyTable claims when it opened
-	patches int    // index into Builder.patches of its first
-	header  *int32 // where the prediction of its header is
-	element *int32 // array: the same for containers among its elements
+	fields  int          // index into Builder.fields of its first
+	claims  int          // keyTable claims when it opened
+	patches int          // index into Builder.patches of its first
+	at      *objectShape // the field it is in, for predictions
+	header  *int32       // where the prediction of its header is
 	object  bool
 }
 
-// field is a value in an open container.
-type field struct {
-	key int32  // keyTable index; objects only
-	at  uint32 // from the container's data
-}
+// field is a value in an open container: in the high half the keyTable index of its
+// key, in objects; in the low half its start, from the container's data. One word is
+// cheaper to append than two halves.
+type field uint64
+
+func (f field) key() int32 { return int32(f >> 32) }
+func (f field) at() uint32 { return uint32(f) }
 
 // patch is an ended object that lacks its field ids.
 type patch struct {
@@ -111,8 +115,8 @@ func (b *Builder) restart() {
 	b.buf, b.fields = b.buf[:0], b.fields[:0]
 	b.patches, b.log = b.patches[:0], b.log[:0]
 	b.serial++
-	b.frames = append(b.frames[:0], frame{header: &b.rootHeader, element: &b.rootElement})
-	b.top = &b.frames[0]
+	b.frames = append(b.frames[:0], frame{at: b.tree.document})
+	b.top, b.data = &b.frames[0], 0
 	b.state, b.done, b.err = stateValue, nil, nil
 }
 
@@ -138,7 +142,7 @@ func (b *Builder) Begin(k Kind) {
 		b.fail(fmt.Errorf("%w: Begin of %v", ErrUsage, k))
 		return
 	}
-	b.open(k == KindObject)
+	b.open(k == KindObject, b.innermost())
 }
 
 // place makes room for a value where one may come.
@@ -160,45 +164,74 @@ func (b *Builder) place() bool {
 
 // element notes the start of an array's next element.
 func (b *Builder) element() {
-	b.fields = append(b.fields, field{at: uint32(len(b.buf) - b.top.data)})
+	b.note(0)
 }
 
-// open starts a container whose place is made.
-func (b *Builder) open(object bool) {
+// innermost returns the shape that ends in the field in which a container opens.
+func (b *Builder) innermost() *objectShape {
+	switch {
+	case !b.top.object:
+		return b.top.at
+	case b.top.shape == nil:
+		return b.tree.lost
+	}
+	return b.top.shape
+}
+
+// open starts a container whose place is made, in the field that ends the shape at.
+func (b *Builder) open(object bool, at *objectShape) {
 	if len(b.frames) > MaxDepth {
 		b.fail(ErrDepth)
 		return
 	}
-	header, element := b.top.header, b.top.element
+	header := &at.element
 	if b.top.object {
-		header, element = &b.spare, &b.spare
-		if s := b.top.shape; s != nil {
-			header, element = &s.header, &s.element
-		}
-	} else if len(b.frames) > 1 {
-		header = element
+		header = &at.header
 	}
 	start := len(b.buf)
 	data := start + int(*header)
 	b.grow(int(*header))
 	b.buf = b.buf[:data]
-	b.frames = append(b.frames, frame{start: start, data: data, fields: len(b.fields),
-		claims: len(b.tree.claimed), patches: len(b.patches), header: header, element: element, object: object})
-	b.top = &b.frames[len(b.frames)-1]
+	f := b.push()
+	f.start, f.data, f.fields = start, data, len(b.fields)
+	f.claims, f.patches = len(b.tree.claimed), len(b.patches)
+	f.shape, f.at, f.header, f.object = nil, at, header, object
+	b.top, b.data = f, data
 	b.state = stateElement
 	if object {
 		b.state = stateKey
-		b.top.shape = b.tree.root
+		f.shape = b.tree.root
 	}
+}
+
+// push makes room for a frame. Its fields are set one by one, here and for other
+// structs on the way of every value: a literal would be built on the stack and then
+// copied in wider words than it was written in, which processors do slowly.
+func (b *Builder) push() *frame {
+	n := len(b.frames)
+	if n == cap(b.frames) {
+		b.frames = slices.Grow(b.frames, n+8)
+	}
+	b.frames = b.frames[:n+1]
+	return &b.frames[n]
+}
+
+// note records the start of the next value of the innermost container, and its key.
+func (b *Builder) note(key int32) {
+	b.fields = append(b.fields, field(uint64(key)<<32|uint64(len(b.buf)-b.data)))
 }
 
 // grow makes room for n more bytes.
 func (b *Builder) grow(n int) {
 	if cap(b.buf)-len(b.buf) < n {
-		buf := make([]byte, len(b.buf), 2*cap(b.buf)+n+256)
-		copy(buf, b.buf)
-		b.buf = buf
+		b.enlarge(n)
 	}
+}
+
+func (b *Builder) enlarge(n int) {
+	buf := make([]byte, len(b.buf), 2*cap(b.buf)+n+256)
+	copy(buf, b.buf)
+	b.buf = buf
 }
 
 // Key names the next field of an object. A name that is not UTF-8 is an error,
@@ -209,11 +242,24 @@ func (b *Builder) Key(name []byte) {
 		return
 	}
 	s := b.top.shape
-	if s != nil && s.next != nil && string(s.next.key.name) == string(name) {
-		b.field(s.next.key, s.next)
-		b.state = stateValue
-		return
+	if s != nil {
+		guess := s.next
+		if s.n == 0 {
+			guess = b.top.at.first
+		} else if guess == nil {
+			guess = s.guessName(name)
+		}
+		if guess != nil && string(guess.name) == string(name) {
+			b.field(guess.key, guess)
+			b.state = stateValue
+			return
+		}
 	}
+	b.keyText(s, name)
+}
+
+// keyText is Key without a prediction.
+func (b *Builder) keyText(s *objectShape, name []byte) {
 	known := len(b.tree.keys)
 	k := b.tree.intern(name)
 	if len(b.tree.keys) != known && !utf8.Valid(name) {
@@ -225,6 +271,9 @@ func (b *Builder) Key(name []byte) {
 		b.fail(fmt.Errorf("variant: %w %q", ErrDuplicateKey, name))
 		return
 	}
+	if s != nil && s.n == 1 {
+		b.top.at.first = s
+	}
 	b.field(k, s)
 	b.state = stateValue
 }
@@ -232,7 +281,7 @@ func (b *Builder) Key(name []byte) {
 // field notes the start of an object's next field; s is the shape after it.
 func (b *Builder) field(k *key, s *objectShape) {
 	b.top.shape = s
-	b.fields = append(b.fields, field{key: k.index, at: uint32(len(b.buf) - b.top.data)})
+	b.note(k.index)
 }
 
 // End closes the container that was opened last.

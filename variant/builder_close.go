@@ -27,6 +27,7 @@ func (b *Builder) close() {
 	b.fields = b.fields[:f.fields]
 	b.frames = b.frames[:len(b.frames)-1]
 	b.top = &b.frames[len(b.frames)-1]
+	b.data = b.top.data
 }
 
 // header writes the first byte and the count of f's container, after moving the
@@ -95,7 +96,8 @@ func (b *Builder) closeObject(f *frame, fields []field) {
 	if b.dict != nil {
 		copy(b.buf[at:], s.ids)
 	} else {
-		b.patches = append(b.patches, patch{start: f.start, ids: at, shape: s})
+		p := b.patch()
+		p.start, p.ids, p.shape, p.from, p.n = f.start, at, s, 0, 0
 		if s.ended != b.serial {
 			s.ended = b.serial
 			b.row = b.cache.next(b.row, s)
@@ -109,19 +111,29 @@ func (b *Builder) closeObject(f *frame, fields []field) {
 	}
 }
 
+// patch makes room for a patch.
+func (b *Builder) patch() *patch {
+	n := len(b.patches)
+	if n == cap(b.patches) {
+		b.patches = slices.Grow(b.patches, n+16)
+	}
+	b.patches = b.patches[:n+1]
+	return &b.patches[n]
+}
+
 // closeGeneral ends an object that has no shape: its fields are sorted here.
 func (b *Builder) closeGeneral(f *frame, fields []field) {
 	b.tree.general++
 	keys := b.tree.keys
-	slices.SortFunc(fields, func(x, y field) int { return keys[x.key].compare(keys[y.key]) })
+	slices.SortFunc(fields, func(x, y field) int { return keys[x.key()].compare(keys[y.key()]) })
 	size := len(b.buf) - f.data
 	n, width, idW := len(fields), uintWidth(uint32(size)), 1
 	if b.dict != nil {
 		largest := int32(0)
 		for i := range fields {
-			id, ok := b.dict.idOf(keys[fields[i].key])
+			id, ok := b.dict.idOf(keys[fields[i].key()])
 			if !ok {
-				b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, keys[fields[i].key].name))
+				b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, keys[fields[i].key()].name))
 				return
 			}
 			largest = max(largest, id)
@@ -131,12 +143,13 @@ func (b *Builder) closeGeneral(f *frame, fields []field) {
 	at := b.header(f, basicObject|byte(idW-1)<<4, n > 255, n*idW, width)
 	if b.dict != nil {
 		for i := range fields {
-			putUint(b.buf[at+i*idW:], uint32(b.dict.known[fields[i].key]), idW)
+			putUint(b.buf[at+i*idW:], uint32(b.dict.known[fields[i].key()]), idW)
 		}
 	} else {
-		b.patches = append(b.patches, patch{start: f.start, ids: at, from: len(b.log), n: n})
+		p := b.patch()
+		p.start, p.ids, p.shape, p.from, p.n = f.start, at, nil, len(b.log), n
 		for i := range fields {
-			b.log = append(b.log, keys[fields[i].key])
+			b.log = append(b.log, keys[fields[i].key()])
 		}
 		b.row = nil
 	}
@@ -149,17 +162,17 @@ func putOffsets(dst []byte, fields []field, width, end int) {
 	case 1:
 		dst = dst[:len(fields)+1]
 		for i := range fields {
-			dst[i] = byte(fields[i].at)
+			dst[i] = byte(fields[i].at())
 		}
 		dst[len(fields)] = byte(end)
 	case 2:
 		for i := range fields {
-			binary.LittleEndian.PutUint16(dst[2*i:], uint16(fields[i].at))
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(fields[i].at()))
 		}
 		binary.LittleEndian.PutUint16(dst[2*len(fields):], uint16(end))
 	default:
 		for i := range fields {
-			putUint(dst[i*width:], fields[i].at, width)
+			putUint(dst[i*width:], fields[i].at(), width)
 		}
 		putUint(dst[len(fields)*width:], uint32(end), width)
 	}
@@ -170,15 +183,15 @@ func putOrdered(dst []byte, fields []field, order []int32, width, end int) {
 	switch width {
 	case 1:
 		for j, i := range order {
-			dst[j] = byte(fields[i].at)
+			dst[j] = byte(fields[i].at())
 		}
 	case 2:
 		for j, i := range order {
-			binary.LittleEndian.PutUint16(dst[2*j:], uint16(fields[i].at))
+			binary.LittleEndian.PutUint16(dst[2*j:], uint16(fields[i].at()))
 		}
 	default:
 		for j, i := range order {
-			putUint(dst[j*width:], fields[i].at, width)
+			putUint(dst[j*width:], fields[i].at(), width)
 		}
 	}
 	putUint(dst[len(order)*width:], uint32(end), width)

@@ -42,6 +42,8 @@ func containerCorpus() []sample {
 		"[]", "{}", "[[],[]]", `{"a":[]}`, `{"a":{},"b":[]}`, "[1]", "[1,2.5,\"x\",null,true,[],{}]", `{"a":1}`,
 		`{"b":1,"a":2}`, `{"":0}`, `{"a":null}`, `{"a":1,"A":2}`, `{"a":{"a":{"a":1}},"b":{"b":{"a":1}}}`,
 		`[{"z":1,"y":2},{"y":3,"x":4},{"z":1,"y":2}]`, `[[1,2],[3],[]]`, ` [ 1 , 2 ] `, " { \"a\" :\t1 ,\r\n\"b\" : [ ] } ",
+		`{"a": 1, "b": [1, 2], "c": {"d": "x", "e" : {"a": true}}, "a longer name than most": 1.5}`,
+		"{\n  \"a\": [\n    {\"b\": 1.25},\n    {\"b\": \"x\"}\n  ]\n}\n",
 		"\ufeff[1]", `{"a.b":1,"a":{"b":2},"?":4,"0":5,"it's":6,"q\"":7,"both'\"":8,"back\\slash":9,"tab\t":10}`,
 		`{"\u0061":1,"b":2}`, `{"a key of more than sixteen bytes":1,"a key of more than sixteen bytex":2}`,
 		`{"exactly14char":1,"exactly15chars":2,"exactly16charss":3}`,

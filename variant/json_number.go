@@ -53,77 +53,90 @@ func digitRunOn(w []byte, x uint64) (uint64, int) {
 	return x*pow10[n] + parseDigits(word, n), 16 + n
 }
 
-// number reads a number. Up to 18 digits without exponent are read here.
+// window is how many bytes from its start number may read: a sign, 24 digits, a
+// point, 24 digits and one more, rounded up.
+const window = 56
+
+// number reads a number. Most have at most eight digits: those are read here, in
+// one go, after closing the gap that the point makes between them.
 func (p *Parser) number(pos int) int {
-	const window = 56 // sign, 24 bytes, point, 24 bytes, one more; rounded up
 	w := p.text[pos:]
 	if len(w) < window {
 		n := copy(p.pad[:window], w)
 		clear(p.pad[n:window])
 		w = p.pad[:window]
 	}
-	at, neg := 0, false
-	if w[0] == '-' {
-		at, neg = 1, true
+	at := minus(w[0])
+	d := w[at : at+24]
+	word := binary.LittleEndian.Uint64(d)
+	whole := digitCount(word)
+	digits, size := whole, whole
+	if whole < 8 && d[whole] == '.' {
+		low := uint64(1)<<(8*whole) - 1
+		word = word&low | (word>>8|uint64(d[8])<<56)&^low
+		digits = digitCount(word)
+		size = digits + 1
 	}
-	x, n := digitRun(w[at : at+24])
-	if n == 0 || n > 18 || w[at] == '0' && n > 1 {
+	next := d[size]
+	if uint(whole-1) >= 7 || digits == whole && size > whole || next-'0' <= 9 || next|0x20 == 'e' || d[0] == '0' && whole > 1 {
+		return p.longNumber(w, pos)
+	}
+	return p.exactNumber(parseDigits(word, digits), digits-whole, pos, at, size)
+}
+
+// minus returns 1 for a minus sign and 0 for others, without a branch: signs are
+// what a predictor cannot know.
+func minus(c byte) int { return int((uint32(c^'-') - 1) >> 31) }
+
+// exactNumber passes on the number at pos: a sign of as many bytes as minus says,
+// then size bytes that spell mag, which has 18 digits at most, scale of them behind
+// the point.
+func (p *Parser) exactNumber(mag uint64, scale, pos, minus, size int) int {
+	end := pos + minus + size
+	if mag == 0 && minus > 0 && p.opts.NegativeZero {
+		return p.double(pos, end, math.Copysign(0, -1))
+	}
+	sign := -int64(minus)
+	x := int64(mag) ^ sign - sign
+	switch b := p.b; {
+	case scale == 0 && b != nil:
+		b.putInt(x)
+	case b != nil:
+		b.putDecimal(x, mag, uint8(scale))
+	case scale == 0:
+		p.scalar.SetInt(x)
+		p.sink.Scalar(&p.scalar)
+	default:
+		s := &p.scalar
+		s.Kind, s.Scale, s.Int, s.Hi = KindDecimal8, uint8(scale), x, x>>63
+		if mag < 1e9 {
+			s.Kind = KindDecimal4
+		}
+		p.sink.Scalar(s)
+	}
+	return end
+}
+
+// longNumber reads a number of up to 18 digits without exponent; w starts at pos.
+func (p *Parser) longNumber(w []byte, pos int) int {
+	at := minus(w[0])
+	d := w[at:window]
+	x, n := digitRun(d[:24])
+	if n == 0 || n > 18 || d[0] == '0' && n > 1 {
 		return p.numberText(pos)
 	}
-	at += n
-	scale := 0
-	if w[at] == '.' {
-		f, m := digitRun(w[at+1 : at+25])
+	size, scale := n, 0
+	if d[n] == '.' {
+		f, m := digitRun(d[n+1 : n+25])
 		if m == 0 || n+m > 18 {
 			return p.numberText(pos)
 		}
-		x, scale = x*pow10[m]+f, m
-		at += 1 + m
+		x, scale, size = x*pow10[m]+f, m, n+1+m
 	}
-	if w[at]|0x20 == 'e' {
+	if d[size]|0x20 == 'e' {
 		return p.numberText(pos)
 	}
-	if neg && x == 0 && p.opts.NegativeZero {
-		return p.double(pos, pos+at, math.Copysign(0, -1))
-	}
-	if scale > 0 {
-		p.decimal(x, neg, uint8(scale))
-	} else {
-		p.integer(x, neg)
-	}
-	return pos + at
-}
-
-// integer passes on an integer of at most 18 digits.
-func (p *Parser) integer(mag uint64, neg bool) {
-	x := int64(mag)
-	if neg {
-		x = -x
-	}
-	if p.b != nil {
-		p.b.putInt(x)
-		return
-	}
-	p.scalar.SetInt(x)
-	p.sink.Scalar(&p.scalar)
-}
-
-// decimal passes on a decimal of at most 18 digits.
-func (p *Parser) decimal(mag uint64, neg bool, scale uint8) {
-	x := int64(mag)
-	if neg {
-		x = -x
-	}
-	if p.b != nil {
-		p.b.putDecimal(x, mag, scale)
-		return
-	}
-	s := &p.scalar
-	s.Kind, s.Scale, s.Int, s.Hi = KindDecimal8, scale, x, x>>63
-	if mag < 1e9 {
-		s.Kind = KindDecimal4
-	}
-	p.sink.Scalar(s)
+	return p.exactNumber(x, scale, pos, at, size)
 }
 
 func (p *Parser) double(pos, end int, f float64) int {

@@ -1,7 +1,5 @@
 package variant
 
-import "encoding/binary"
-
 // ParseOptions are the choices in reading JSON. The zero value is the default.
 type ParseOptions struct {
 	// LastKeyWins keeps the last of several fields of one name. Default: the
@@ -141,7 +139,7 @@ func (p *Parser) document() int {
 	if len(p.text) >= 3 && string(p.text[:3]) == "\xef\xbb\xbf" {
 		pos = 3
 	}
-	pos = p.value(p.blank(pos))
+	pos = p.value(pos, p.tree.document)
 	if pos < 0 {
 		return pos
 	}
@@ -164,25 +162,58 @@ func (p *Parser) blank(pos int) int {
 	return pos
 }
 
-func (p *Parser) value(pos int) int {
+// startClass tells what a byte starts.
+type startClass uint8
+
+const (
+	startOther startClass = iota
+	startBlank
+	startNumber
+	startString
+	startObject
+	startArray
+	startTrue
+	startFalse
+	startNull
+)
+
+var startClasses = func() (t [256]startClass) {
+	for c := '0'; c <= '9'; c++ {
+		t[c] = startNumber
+	}
+	for _, c := range " \t\r\n" {
+		t[c] = startBlank
+	}
+	t['-'], t['"'], t['{'], t['['] = startNumber, startString, startObject, startArray
+	t['t'], t['f'], t['n'] = startTrue, startFalse, startNull
+	return t
+}()
+
+// value reads a value of the field that ends the shape at. What kind of value comes
+// is hard to predict where texts of several shapes are mixed, so the switch is one
+// over a dense range, which compiles to one jump instead of several branches.
+func (p *Parser) value(pos int, at *objectShape) int {
 	if pos >= len(p.text) {
 		return p.fail(pos, errEnd)
 	}
-	switch p.text[pos] {
-	case '"':
-		return p.text1(pos)
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+	switch startClasses[p.text[pos]] {
+	case startBlank:
+		return p.value(p.blank(pos), at)
+	case startNumber:
 		return p.number(pos)
-	case '{':
-		return p.object(pos)
-	case '[':
-		return p.array(pos)
-	case 't':
+	case startString:
+		return p.text1(pos)
+	case startObject:
+		return p.object(pos, at)
+	case startArray:
+		return p.array(pos, at)
+	case startTrue:
 		return p.literal(pos, "true", KindBool, 1)
-	case 'f':
+	case startFalse:
 		return p.literal(pos, "false", KindBool, 0)
-	case 'n':
+	case startNull:
 		return p.literal(pos, "null", KindNull, 0)
+	case startOther:
 	}
 	return p.fail(pos, errValue)
 }
@@ -206,59 +237,64 @@ func (p *Parser) emit() {
 	p.sink.Scalar(&p.scalar)
 }
 
-// enter opens a container.
-func (p *Parser) enter(pos int, k Kind) bool {
+// enter opens a container in the field that ends the shape at.
+func (p *Parser) enter(pos int, k Kind, at *objectShape) bool {
 	if p.depth++; p.depth > p.opts.MaxDepth {
 		p.fail(pos, ErrDepth)
 		return false
 	}
 	if p.b != nil {
-		p.b.open(k == KindObject)
+		p.b.open(k == KindObject, at)
 	} else {
 		p.sink.Begin(k)
 	}
 	return true
 }
 
-// leave closes a container.
-func (p *Parser) leave() {
+// leave closes a container; s is the shape of an object, nil for an array and for
+// an object that outgrew the tree.
+func (p *Parser) leave(s *objectShape) {
 	p.depth--
 	if p.b != nil {
+		p.b.top.shape = s
 		p.b.close()
 	} else {
 		p.sink.End()
 	}
 }
 
-func (p *Parser) array(pos int) int {
-	if !p.enter(pos, KindArray) {
+func (p *Parser) array(pos int, at *objectShape) int {
+	if !p.enter(pos, KindArray, at) {
 		return -1
 	}
 	pos = p.blank(pos + 1)
 	if pos < len(p.text) && p.text[pos] == ']' {
-		p.leave()
+		p.leave(nil)
 		return pos + 1
 	}
 	for i := 0; ; i++ {
 		if p.b != nil {
-			p.b.element()
+			p.b.note(0)
 		}
-		if pos = p.value(pos); pos < 0 {
+		if pos = p.value(pos, at); pos < 0 {
 			p.trail = append(p.trail, step{index: i})
 			return -1
 		}
 		var more bool
 		if pos, more = p.separator(pos, ']', errArray); !more {
 			if pos >= 0 {
-				p.leave()
+				p.leave(nil)
 			}
 			return pos
+		}
+		if pos++; pos < len(p.text) && p.text[pos] <= ' ' {
+			pos = p.blank(pos)
 		}
 	}
 }
 
-// separator reads the comma after a value, and the blank space around it, or the
-// end of the container.
+// separator finds what follows a value in a container: a comma, whose position it
+// returns, or the end, after which it returns.
 func (p *Parser) separator(pos int, end byte, otherwise error) (next int, more bool) {
 	if pos < len(p.text) && p.text[pos] <= ' ' {
 		pos = p.blank(pos)
@@ -268,9 +304,6 @@ func (p *Parser) separator(pos int, end byte, otherwise error) (next int, more b
 	}
 	switch p.text[pos] {
 	case ',':
-		if pos++; pos < len(p.text) && p.text[pos] <= ' ' {
-			pos = p.blank(pos)
-		}
 		return pos, true
 	case end:
 		return pos + 1, false
@@ -278,124 +311,167 @@ func (p *Parser) separator(pos int, end byte, otherwise error) (next int, more b
 	return p.fail(pos, otherwise), false
 }
 
-func (p *Parser) object(pos int) int {
-	if !p.enter(pos, KindObject) {
+// object reads an object. Each turn of its loop starts at the brace or comma in
+// front of a key. The common turn compares two words of text with the key that is
+// expected there, punctuation included, and reads a number.
+func (p *Parser) object(pos int, at *objectShape) int {
+	if !p.enter(pos, KindObject, at) {
 		return -1
 	}
-	claims, s := len(p.tree.claimed), p.tree.root
-	pos = p.blank(pos + 1)
-	if pos < len(p.text) && p.text[pos] == '}' {
-		p.leave()
-		return pos + 1
+	if end := p.blank(pos + 1); end < len(p.text) && p.text[end] == '}' {
+		p.leave(p.tree.root)
+		return end + 1
 	}
+	text, claims, s := p.text, len(p.tree.claimed), p.tree.root
+	guess := at.first
 	for {
 		var k *key
-		if k, s, pos = p.field(s, pos); pos < 0 {
+		if guess != nil && len(text)-pos > 16 && !p.slow && guess.follows(text[pos:pos+16]) && (guess.span <= 16 || p.longKey(guess.key, pos)) {
+			s, pos = guess, pos+int(guess.span)
+			if b := p.b; b != nil {
+				b.note(s.index)
+			} else {
+				p.sink.Key(s.name)
+			}
+		} else if k, s, pos = p.field(s, pos, at); pos < 0 {
 			return -1
 		}
-		if k != nil {
-			if p.b != nil {
-				p.b.field(k, s)
-			} else {
-				p.sink.Key(k.name)
-			}
-			if pos = p.value(pos); pos < 0 {
-				p.trail = append(p.trail, step{name: k.name, index: -1})
-				return -1
+		if pos = p.value(pos, p.tree.orLost(s)); pos < 0 {
+			return p.failField(s, k)
+		}
+		if pos >= len(text) || text[pos] != ',' {
+			var more bool
+			if pos, more = p.separator(pos, '}', errObject); !more {
+				return p.endObject(pos, s, claims)
 			}
 		}
-		var more bool
-		if pos, more = p.separator(pos, '}', errObject); !more {
-			if pos >= 0 {
-				p.endObject(s, claims)
+		if guess = nil; s != nil {
+			if guess = s.next; guess == nil && len(text)-pos > 16 {
+				guess = s.guess(text[pos+2 : pos+6])
 			}
-			return pos
 		}
 	}
 }
 
-func (p *Parser) endObject(s *objectShape, claims int) {
-	p.leave()
+// failField notes where an error was: in the field that ends the shape s, or in k
+// when that is known.
+func (p *Parser) failField(s *objectShape, k *key) int {
+	if k == nil {
+		k = s.key
+	}
+	p.trail = append(p.trail, step{name: k.name, index: -1})
+	return -1
+}
+
+// endObject closes an object unless what follows its last value was wrong.
+func (p *Parser) endObject(pos int, s *objectShape, claims int) int {
+	if pos < 0 {
+		return pos
+	}
+	p.leave(s)
 	if s == nil && p.b == nil {
 		p.tree.release(claims)
 		p.tree.general++
 	}
+	return pos
 }
 
-// field reads a key, its colon and the blank space around, and returns the key and
-// the shape of the object after it. A key that loses against a later one is read
-// with its value and not returned.
-func (p *Parser) field(s *objectShape, pos int) (*key, *objectShape, int) {
-	if s != nil && !p.slow {
-		if next := s.next; next != nil {
-			if end := p.match(next.key, pos); end > 0 {
-				return next.key, next, end
-			}
+// longKey compares the rest of a key of more than 16 bytes that the first 16 of the
+// text at pos announce, and wants text after it.
+func (p *Parser) longKey(k *key, pos int) bool {
+	end := pos + k.span
+	return end < len(p.text) && string(p.text[pos+16:end]) == string(k.pattern[16:])
+}
+
+// startsWith compares the text with a key and its colon.
+func (p *Parser) startsWith(k *key, pos int) bool {
+	end := pos + k.span - 1
+	return end < len(p.text) && len(k.pattern) > 0 && string(p.text[pos:end]) == string(k.pattern[1:])
+}
+
+// expected looks for the key at pos among those that came there before.
+func (p *Parser) expected(s *objectShape, pos int, at *objectShape) *objectShape {
+	guess := at.first
+	if s.n > 0 && len(p.text)-pos > 5 {
+		guess = s.guess(p.text[pos+1 : pos+5])
+	}
+	if guess != nil && p.startsWith(guess.key, pos) {
+		return guess
+	}
+	for _, c := range s.kids {
+		if p.startsWith(c.key, pos) {
+			return c
 		}
 	}
-	return p.fieldText(s, pos)
+	return nil
 }
 
-// match compares the text with an expected key, quotes and colon included. It
-// returns the position of the value, or 0 when the text has something else or
-// should be looked at more slowly.
-func (p *Parser) match(k *key, pos int) int {
-	text := p.text
-	if len(text)-pos < 16 || k.mask0 == 0 {
-		return 0
+// field reads a key from the punctuation in front of it to its value, passes it on,
+// and returns it and the shape of the object after it. A key that loses against a
+// later one is skipped, value and all.
+func (p *Parser) field(s *objectShape, pos int, at *objectShape) (*key, *objectShape, int) {
+	k, c, next := p.nextKey(s, pos, at)
+	if next < 0 {
+		return nil, nil, next
 	}
-	head := text[pos : pos+16]
-	if (binary.LittleEndian.Uint64(head)^k.word0)&k.mask0 != 0 {
-		return 0
+	if c != nil && c.n == 1 {
+		at.first = c
 	}
-	if (binary.LittleEndian.Uint64(head[8:])^k.word1)&k.mask1 != 0 {
-		return 0
+	if b := p.b; b != nil {
+		b.field(k, c)
+	} else {
+		p.sink.Key(k.name)
 	}
-	end := pos + len(k.quoted)
-	if len(k.quoted) > 16 && (end > len(text) || string(text[pos+16:end]) != string(k.quoted[16:])) {
-		return 0
-	}
-	if len(text)-end < 2 || text[end] != ':' {
-		return 0
-	}
-	if end++; text[end] <= ' ' {
-		return p.blank(end)
-	}
-	return end
+	return k, c, next
 }
 
-// fieldText is field without a prediction.
-func (p *Parser) fieldText(s *objectShape, pos int) (*key, *objectShape, int) {
-	if pos >= len(p.text) {
-		return nil, nil, p.fail(pos, errEnd)
+// nextKey is field without passing the key on.
+func (p *Parser) nextKey(s *objectShape, pos int, at *objectShape) (*key, *objectShape, int) {
+	pos = p.blank(pos + 1)
+	if s != nil && !p.slow {
+		if c := p.expected(s, pos, at); c != nil {
+			s.took(c)
+			return c.key, c, pos + int(c.span) - 1
+		}
 	}
-	if p.text[pos] != '"' {
-		return nil, nil, p.fail(pos, errKey)
+	start := pos
+	name, pos := p.fieldName(pos)
+	if pos < 0 {
+		return nil, nil, pos
 	}
-	name, end := p.scan(pos)
-	if end < 0 {
-		return nil, nil, -1
-	}
-	k := p.tree.intern(name)
-	end = p.blank(end)
-	if end >= len(p.text) || p.text[end] != ':' {
-		return nil, nil, p.fail(end, errColon)
-	}
-	end = p.blank(end + 1)
-	if len(p.skip) > 0 && p.skip[0] == pos {
-		p.skip = p.skip[1:]
-		return nil, s, p.ignore(end)
+	if len(p.skip) > 0 && p.skip[0] == start {
+		return p.loser(s, pos, at)
 	}
 	if p.finder != nil {
-		p.finder.at = pos
+		p.finder.at = start
 	}
+	k := p.tree.intern(name)
 	c, dup := p.tree.advance(s, k, p.depth)
-	if !dup {
-		return k, c, end
-	}
-	if p.repeats = true; p.tolerant {
-		return k, s, end
+	switch {
+	case !dup:
+		return k, c, pos
+	case p.tolerant:
+		p.repeats = true
+		return k, s, pos
 	}
 	p.trail = append(p.trail, step{name: k.name, index: -1})
-	return nil, nil, p.fail(pos, ErrDuplicateKey)
+	return nil, nil, p.fail(start, ErrDuplicateKey)
+}
+
+// fieldName reads a key and its colon, up to the value.
+func (p *Parser) fieldName(pos int) (name []byte, next int) {
+	if pos >= len(p.text) {
+		return nil, p.fail(pos, errEnd)
+	}
+	if p.text[pos] != '"' {
+		return nil, p.fail(pos, errKey)
+	}
+	name, pos = p.scan(pos)
+	if pos < 0 {
+		return nil, pos
+	}
+	if pos = p.blank(pos); pos >= len(p.text) || p.text[pos] != ':' {
+		return nil, p.fail(pos, errColon)
+	}
+	return name, p.blank(pos + 1)
 }

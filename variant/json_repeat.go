@@ -44,13 +44,22 @@ func (f *repeatFinder) Key(name []byte) {
 	(*m)[string(name)] = f.at
 }
 
-// ignore reads a value without passing it on.
-func (p *Parser) ignore(pos int) int {
-	b, sink, tree := p.b, p.sink, p.tree
+// loser skips the value of a key that a later one repeats, and goes on with the
+// field after it, of which there is one.
+func (p *Parser) loser(s *objectShape, pos int, at *objectShape) (*key, *objectShape, int) {
+	p.skip = p.skip[1:]
+	b, sink := p.b, p.sink
 	p.b, p.sink = nil, discard{}
-	pos = p.value(pos)
-	p.b, p.sink, p.tree = b, sink, tree
-	return pos
+	pos = p.value(pos, p.tree.lost)
+	p.b, p.sink = b, sink
+	if pos < 0 {
+		return nil, nil, pos
+	}
+	pos, more := p.separator(pos, '}', errObject)
+	if !more {
+		panic("BUG: variant: a key that is repeated later is the last")
+	}
+	return p.nextKey(s, pos, at)
 }
 
 // discard is a sink that takes everything.

@@ -9,14 +9,10 @@ import (
 // key is a name that was seen before. There is one per distinct name of a
 // keyTable, so keys compare by address.
 type key struct {
-	name   []byte // valid UTF-8
-	quoted []byte // the name between quotes, where JSON needs no escapes for it; else empty
-	prefix uint64 // first eight bytes of the name, big-endian: orders most names without a call
-
-	// The first 16 bytes of quoted, little-endian, and masks of those that count.
-	// mask0 == 0 means that quoted is empty and matches nothing.
-	word0, word1 uint64
-	mask0, mask1 uint64
+	name    []byte // valid UTF-8
+	pattern []byte // ,"name": where JSON needs no escapes for the name; else empty
+	span    int    // len(pattern), as if there were one
+	prefix  uint64 // first eight bytes of the name, big-endian: orders most names without a call
 
 	owner int32  // depth of the innermost open object that claimed this key; see keyTable.claim
 	mark  uint64 // serial of the document that collected this key last
@@ -105,29 +101,19 @@ func (t *keyTable) grow() {
 	}
 }
 
-// newKey makes a key whose name and quoted form share one allocation.
+// newKey makes a key whose name and pattern share one allocation.
 func newKey(name []byte) *key {
-	k := &key{id: -1}
-	quoted := make([]byte, 0, len(name)+2)
-	quoted = append(quoted, '"')
-	quoted = append(quoted, name...)
-	quoted = append(quoted, '"')
-	k.name = quoted[1 : len(name)+1 : len(name)+1]
-	var b [24]byte
-	copy(b[:8], name)
+	k := &key{id: -1, span: len(name) + 4}
+	pattern := make([]byte, 0, k.span)
+	pattern = append(pattern, ',', '"')
+	pattern = append(pattern, name...)
+	pattern = append(pattern, '"', ':')
+	k.name = pattern[2 : len(name)+2 : len(name)+2]
+	var b [8]byte
+	copy(b[:], name)
 	k.prefix = binary.BigEndian.Uint64(b[:])
-	if !plainText(name) {
-		return k
-	}
-	k.quoted = quoted
-	b = [24]byte{}
-	n := copy(b[:16], quoted)
-	k.word0, k.word1 = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
-	k.mask0, k.mask1 = ^uint64(0), ^uint64(0)
-	if n <= 8 {
-		k.mask0, k.mask1 = k.mask0>>(8*(8-n)), 0
-	} else if n < 16 {
-		k.mask1 >>= 8 * (16 - n)
+	if plainText(name) {
+		k.pattern = pattern
 	}
 	return k
 }

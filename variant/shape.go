@@ -1,19 +1,39 @@
 package variant
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
-// objectShape is a node of a tree whose paths from the root are the sequences of keys
-// that objects had: the hidden class of an object whose fields so far are the
-// path. What depends on the sequence alone is computed once and kept here: that
-// its keys are unique, the order of its names, where its header ends.
+// objectShape is a node of a tree whose paths from the root are the sequences of
+// keys that objects had: the hidden class of an object whose fields so far are the
+// path. What depends on the sequence alone is computed once and kept here: that its
+// keys are unique, the order of its names, where its header ends.
+//
+// What a parser reads at every key is in the node itself, which fills one cache
+// line; the rest is behind a pointer.
 type objectShape struct {
+	// The first 16 bytes of the key's pattern, little-endian, but for the first of
+	// them. A key without pattern has a word that matches no text.
+	word0, word1 uint64
+	name         []byte       // of the last field
+	next         *objectShape // the child to expect; nil: ask pick, if there is one
+	span         int32        // of the key
+	index        int32        // of the key
+	*shapeInfo
+}
+
+// shapeInfo is the cooler part of a shape.
+type shapeInfo struct {
 	key    *key         // of the last field; nil at the root
 	parent *objectShape // the same object one field before
 	n      int32        // fields
 
-	next *objectShape // the child that was taken last: the prediction
 	kids []*objectShape
-	many map[*key]*objectShape // the children, once there are many
+	many map[*key]*objectShape    // the children, once there are many
+	pick *[pickSlots]*objectShape // the children to expect, by pickSlot of the text, once there are several
+
+	first *objectShape // of an object in the last field, or among its elements: the first step from the root
 
 	// Predicted sizes of container headers, in bytes: of the container that is
 	// the value of the last field, and of containers that are its elements.
@@ -26,6 +46,38 @@ type objectShape struct {
 	ids      []byte      // field ids, each of width bytes, in order of name
 	width    int         // of an id
 	numbered *dictionary // whose ids they are
+}
+
+// spanMasks has, by the span of a pattern up to 16, ones for the bytes that count in
+// its two words.
+var spanMasks = func() (m [32][2]uint64) {
+	for span := range m {
+		for i := 1; i < min(span, 16); i++ {
+			m[span][i/8] |= 0xff << (8 * (i % 8))
+		}
+	}
+	return m
+}()
+
+// newShape makes the node of s after one more field.
+func newShape(s *objectShape, k *key) *objectShape {
+	c := &objectShape{name: k.name, span: int32(k.span), index: k.index}
+	c.shapeInfo = &shapeInfo{key: k, parent: s, n: s.n + 1}
+	var b [16]byte
+	copy(b[1:], k.pattern[min(1, len(k.pattern)):])
+	if len(k.pattern) == 0 {
+		b[1] = 0xff // where text has a quote
+	}
+	c.word0, c.word1 = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
+	return c
+}
+
+// follows reports whether 16 bytes of text, from a comma or brace on, are those of
+// the pattern of s's last key, or as many as it has.
+func (s *objectShape) follows(text []byte) bool {
+	m := &spanMasks[min(s.span, 16)&31]
+	w0, w1 := binary.LittleEndian.Uint64(text), binary.LittleEndian.Uint64(text[8:])
+	return (w0^s.word0)&m[0]|(w1^s.word1)&m[1] == 0
 }
 
 // Limits of a tree. A shape beyond them is nil: objects then go the general way,
@@ -42,10 +94,13 @@ const (
 // keyTable.
 type shapeTree struct {
 	keyTable
-	root    *objectShape
-	shapes  int
-	ordered int // entries of all orders
-	general int // objects without shape since the tree filled up
+	root *objectShape
+	// Places for predictions about containers that are no field's value.
+	document *objectShape // the document itself
+	lost     *objectShape // fields of objects without shape
+	shapes   int
+	ordered  int // entries of all orders
+	general  int // objects without shape since the tree filled up
 }
 
 func newShapeTree() *shapeTree {
@@ -57,14 +112,67 @@ func newShapeTree() *shapeTree {
 // clear forgets every name and shape.
 func (t *shapeTree) clear() {
 	t.keyTable.reset()
-	t.root = &objectShape{}
+	t.root = &objectShape{shapeInfo: &shapeInfo{}}
+	t.document = &objectShape{shapeInfo: &shapeInfo{}}
+	t.lost = &objectShape{shapeInfo: &shapeInfo{}}
 	t.shapes, t.ordered, t.general = 1, 0, 0
+}
+
+// orLost returns s, or where there is none the place for its predictions.
+func (t *shapeTree) orLost(s *objectShape) *objectShape {
+	if s == nil {
+		return t.lost
+	}
+	return s
 }
 
 // stale reports whether the tree should start anew: it is full of names, or of
 // shapes that no longer come.
 func (t *shapeTree) stale() bool {
 	return t.keyTable.full() || t.general > relearnAfter
+}
+
+const pickSlots = 16
+
+// pickSlot hashes the first bytes of a key in a text, quote and colon included if
+// the key is short: four bytes are passed, three count.
+func pickSlot(text []byte) uint32 {
+	return (binary.LittleEndian.Uint32(text) << 8) * 0x9e3779b1 >> 28
+}
+
+// took makes c, a child of s, the one to expect after s.
+func (s *objectShape) took(c *objectShape) {
+	if s.pick == nil {
+		s.next = c
+		return
+	}
+	s.pick[nameSlot(c.name)] = c
+}
+
+// nameSlot is pickSlot of the text that a name without escapes has.
+func nameSlot(name []byte) uint32 {
+	var b [4]byte
+	if n := copy(b[:3], name); n < 3 {
+		copy(b[n:3], "\":")
+	}
+	return pickSlot(b[:])
+}
+
+// guess returns the child of s to expect when the text after the quote of a key is
+// known; nil when there is none.
+func (s *objectShape) guess(text []byte) *objectShape {
+	if s.pick == nil {
+		return s.next
+	}
+	return s.pick[pickSlot(text)]
+}
+
+// guessName is guess when the name is known.
+func (s *objectShape) guessName(name []byte) *objectShape {
+	if s.pick == nil {
+		return s.next
+	}
+	return s.pick[nameSlot(name)]
 }
 
 // child returns the shape of s after one more field; nil when the tree is full
@@ -75,13 +183,13 @@ func (t *shapeTree) child(s *objectShape, k *key) (c *objectShape, dup bool) {
 	}
 	if s.many != nil {
 		if c = s.many[k]; c != nil {
-			s.next = c
+			s.took(c)
 			return c, false
 		}
 	}
 	for _, c := range s.kids {
 		if c.key == k {
-			s.next = c
+			s.took(c)
 			return c, false
 		}
 	}
@@ -113,7 +221,7 @@ func (t *shapeTree) branch(s *objectShape, k *key) *objectShape {
 		return nil
 	}
 	t.shapes++
-	c := &objectShape{key: k, parent: s, n: s.n + 1}
+	c := newShape(s, k)
 	switch {
 	case s.many != nil:
 		s.many[k] = c
@@ -126,7 +234,13 @@ func (t *shapeTree) branch(s *objectShape, k *key) *objectShape {
 		}
 		s.many[k], s.kids = c, nil
 	}
-	s.next = c
+	if len(s.kids) > 1 && s.pick == nil {
+		s.pick, s.next = new([pickSlots]*objectShape), nil
+		for _, kid := range s.kids {
+			s.took(kid)
+		}
+	}
+	s.took(c)
 	return c
 }
 
