@@ -52,7 +52,9 @@ func (c *ColumnReader) Read(b *leaf.Batch, rows int) (err error) {
 	}
 	defer func() {
 		err = c.file.locate(err, c.group, c.ordinal)
-		c.err = err
+		if c.err = err; err != nil || c.Remaining() == 0 {
+			c.release()
+		}
 	}()
 	defer recoverCorrupt(&err)
 	if rows == 0 {

@@ -103,10 +103,13 @@ func (c *ColumnReader) fetch(n int) ([]byte, error) {
 	// The page before is used up, so that its memory can be overwritten.
 	window := c.window
 	if cap(window) < size+slack {
-		window = make([]byte, size+slack)
+		window = takeBuffer(size + slack)
 	}
 	window = window[:size]
 	copy(window, have)
+	if cap(c.window) > 0 && cap(c.window) < size+slack {
+		giveBuffer(c.window)
+	}
 	read, err := c.file.readInto(window[len(have):], c.next+int64(len(have)))
 	c.file.pageBytes.Add(int64(read))
 	if err != nil {
@@ -159,8 +162,11 @@ func (c *ColumnReader) decompress(h *pageHeader, body []byte) ([]byte, error) {
 		return body, nil
 	}
 	n := int(h.uncompressed)
-	out := grow(c.page.body, n+slack)[:n]
-	c.page.body = out
+	if cap(c.page.body) < n+slack {
+		giveBuffer(c.page.body)
+		c.page.body = takeBuffer(n + slack)
+	}
+	out := c.page.body[:n]
 	copy(out, body[:levels])
 	if n == levels { // no values: some writers leave out the empty frame
 		return out, nil

@@ -1,0 +1,41 @@
+package pq
+
+import (
+	"math/bits"
+	"sync"
+)
+
+// The memory of windows and page bodies is pooled, because a scan opens a
+// reader for every column of every row group. The rule: only ColumnReader takes
+// and gives back, it does so when its last row was read or an error ended it,
+// no batch or dictionary ever points into the memory, and buffers of more than
+// maxPooled bytes are left to the collector.
+const (
+	minPooled = 16 << 10
+	maxPooled = 8 << 20
+)
+
+var pooled sync.Pool // of *[]byte
+
+// takeBuffer returns n bytes of arbitrary content.
+func takeBuffer(n int) []byte {
+	if b, _ := pooled.Get().(*[]byte); b != nil && cap(*b) >= n {
+		return (*b)[:n]
+	}
+	// Powers of two, so that the next column finds it large enough.
+	return make([]byte, n, max(1<<bits.Len(uint(n-1)), minPooled))
+}
+
+func giveBuffer(b []byte) {
+	if cap(b) > 0 && cap(b) <= maxPooled {
+		pooled.Put(&b)
+	}
+}
+
+// release gives the reader's memory back.
+func (c *ColumnReader) release() {
+	giveBuffer(c.window)
+	giveBuffer(c.page.body)
+	c.window, c.page.body, c.page.plain, c.page.scratch.view = nil, nil, nil, nil
+	c.page.hybrid, c.page.def, c.page.rep = hybridReader{}, levelReader{}, levelReader{}
+}
