@@ -338,3 +338,24 @@ func ExampleAs() {
 	fmt.Println(price, ok)
 	// Output: 12.5 true
 }
+
+// TestCast_V11_DecimalsBeyondTheLimits: 39 digits, or a scale of 48, in unchecked
+// bytes are corruption, and no text of them panics.
+func TestCast_V11_DecimalsBeyondTheLimits(t *testing.T) {
+	for _, text := range []string{"283030303030303030303030303030303030", "2800ffffffffffffffffffffffffffffff7f", "20ff01000000"} {
+		v := Unchecked(emptyMetadata, unhex(t, text))
+		for _, typ := range []string{"string", "double", "decimal(38,0)", "array<int>"} {
+			_, err := Cast(v, mustType(t, typ))
+			require.Error(t, err)
+		}
+		var x any
+		require.ErrorIs(t, Unmarshal(v, &x), ErrCorrupt)
+		d, _ := v.Decimal()
+		require.NotEmpty(t, d.String())
+		_, err := Marshal(d)
+		require.ErrorIs(t, err, ErrGoType)
+		As[string](v)
+		As[float64](v)
+		As[int](v)
+	}
+}

@@ -209,6 +209,9 @@ func castLeaf(v Value, t *Type) (Scalar, error) {
 	if !ok {
 		return Scalar{}, corruptValue(0, "truncated or of unknown type")
 	}
+	if err := s.check(); err != nil {
+		return Scalar{}, corruptValue(0, err.Error())
+	}
 	out, ok := castScalar(&s, t)
 	if !ok {
 		return Scalar{}, castError(&s, t)

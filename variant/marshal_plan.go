@@ -56,9 +56,7 @@ func specialEncoder(typ reflect.Type, opt goOption) encodeFunc {
 		}
 	case typeDecimal:
 		return func(e *goEncoder, v reflect.Value) error {
-			e.scalar.SetDecimal(v.Interface().(Decimal))
-			e.sink.Scalar(&e.scalar)
-			return nil
+			return e.decimal(v.Interface().(Decimal))
 		}
 	case typeBigInt:
 		return encodeBigInt
@@ -80,6 +78,15 @@ func specialEncoder(typ reflect.Type, opt goOption) encodeFunc {
 	case reflect.PointerTo(typ).Implements(textMarshaler):
 		return encodeTextByPointer
 	}
+	return nil
+}
+
+func (e *goEncoder) decimal(d Decimal) error {
+	e.scalar.SetDecimal(d)
+	if err := e.scalar.check(); err != nil {
+		return &GoTypeError{Type: typeDecimal, Reason: err.Error()}
+	}
+	e.sink.Scalar(&e.scalar)
 	return nil
 }
 

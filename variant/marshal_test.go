@@ -76,7 +76,7 @@ func marshalSample(t testing.TB) marshalAll {
 		At:      time.Date(2026, 7, 1, 12, 0, 0, 123456000, time.UTC),
 		AtNanos: time.Date(1969, 12, 31, 23, 59, 59, 999999999, time.UTC), AtNTZ: time.Date(2026, 7, 1, 1, 2, 3, 0, time.UTC),
 		Day: time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), Clock: 90 * time.Minute, Took: 1500,
-		Dec: Decimal{Lo: 150, Scale: 2}, Big: huge, Number: "12.50", Doc: json.RawMessage(`{"x":[1,null]}`),
+		Dec: Decimal{Lo: 150, Scale: 2}, Big: huge, Number: "12.5", Doc: json.RawMessage(`{"x":[1,null]}`),
 		Sub: mustParse(t, `{"inner":[true]}`), Addr: netip.MustParseAddr("::1"),
 		Legs: []MarshalInner{{Rate: 1, Tenor: "1Y"}, {Rate: 2}}, Pair: [2]int{3, 4}, Map: map[string]*int{"a": &seven, "b": nil},
 		Any: map[string]any{"k": []any{int64(1), "x", nil, false, 2.5}}, Untagged: true, private: 1,

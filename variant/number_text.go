@@ -108,6 +108,13 @@ func (d Decimal) AppendText(dst []byte) []byte {
 	putDigits(tmp[:], 22, 18, r)
 	putDigits(tmp[:], 4, 4, lo)
 	point := len(tmp) - int(d.Scale)
+	if point < 1 { // a scale that only unchecked bytes have
+		dst = append(dst, "0."...)
+		for ; point < 0; point++ {
+			dst = append(dst, '0')
+		}
+		return append(dst, tmp[:]...)
+	}
 	start := 0
 	for start < point-1 && tmp[start] == '0' {
 		start++

@@ -57,6 +57,9 @@ func (d *goDecoder) read(b []byte, dst reflect.Value) error {
 		return corruptValue(0, "values overlap")
 	}
 	if readScalar(b, &d.scalar) != 0 {
+		if err := d.scalar.check(); err != nil {
+			return corruptValue(0, err.Error())
+		}
 		return nil
 	}
 	if len(b) > 0 && firstKinds[b[0]].IsContainer() {
