@@ -221,7 +221,7 @@ func ExampleServe() {
 		panic(err)
 	}
 	defer r.Release()
-	for b, err := range udf.ReadStream(r) {
+	for b, err := range udf.ReadStream(context.Background(), r) {
 		if err != nil {
 			panic(err)
 		}

@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/frazil/frazil/internal/ipccheck"
 )
 
 // MaxMessage is the size in bytes of the largest message that [Serve] reads, and
 // of the largest buffer that it decompresses one into: a length in the bytes of a
 // stranger must not decide how much memory we take.
-const MaxMessage = 256 << 20
+const MaxMessage = ipccheck.MaxMessage
 
 // Serve reads an Arrow IPC stream from r, sends it through the stages, and
 // writes the results to w as an IPC stream: the whole of a program that Spark's
@@ -31,7 +34,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options, stages ...S
 	}
 	var in *ipc.Reader
 	err = guard(func() (err error) {
-		in, err = ipc.NewReader(&framed{r: r}, ipc.WithAllocator(&limited{Allocator: o.Mem}))
+		in, err = ipc.NewReader(ipccheck.NewReader(r), ipc.WithAllocator(&limited{Allocator: o.Mem}))
 		return err
 	})
 	if err != nil {
@@ -42,14 +45,19 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options, stages ...S
 	if err != nil {
 		return err
 	}
+	// The input must not keep us when something fails on the way.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	out := ipc.NewWriter(w, ipc.WithSchema(p.Schema()), ipc.WithAllocator(o.Mem))
-	for b, err := range p.Run(ctx, ReadStream(in), o) {
+	for b, err := range p.Run(ctx, ReadStream(ctx, in), o) {
 		if err != nil {
+			cancel()
 			return err
 		}
 		err = out.Write(b)
 		b.Release()
 		if err != nil {
+			cancel()
 			return fmt.Errorf("udf: write results: %w", err)
 		}
 	}
@@ -59,44 +67,111 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options, stages ...S
 	return nil
 }
 
-// RecordReader is what [ReadStream] reads: the readers of Arrow IPC files and
-// streams and of Flight.
+// RecordReader is what [ReadStream] reads: the readers of Arrow IPC streams and of
+// Flight.
 type RecordReader interface {
 	Next() bool
 	RecordBatch() arrow.RecordBatch
 	Err() error
+	Retain()
+	Release()
 }
 
-// ReadStream makes a stream for [Plan.Run] of a reader. The batches belong to
-// who gets them. Bytes that the reader cannot make sense of, a panic of it
-// included, are an error that Is [ErrStream].
-func ReadStream(r RecordReader) iter.Seq2[arrow.RecordBatch, error] {
+// received is what a reader gave.
+type received struct {
+	batch arrow.RecordBatch
+	err   error
+}
+
+// ReadStream makes a stream for [Plan.Run] of a reader. The batches belong to who
+// gets them, and their offsets and lengths have been checked. Bytes that make no
+// sense, a panic of the reader included, are an error that Is [ErrStream].
+//
+// The stream ends when ctx does, even while the reader waits for its peer: the
+// goroutine that reads then ends with that read, and releases what it got. Cancel
+// ctx before leaving a loop over the results early.
+func ReadStream(ctx context.Context, r RecordReader) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		in := make(chan received)
+		r.Retain()
+		go func() {
+			defer close(in)
+			defer r.Release()
+			read(ctx, r, in)
+		}()
+		defer leave(cancel, in)
 		for {
-			var b arrow.RecordBatch
-			err := guard(func() error {
-				if r.Next() {
-					b = r.RecordBatch()
-					b.Retain()
-					if err := array.ValidateRecordFull(b); err != nil {
-						return err
-					}
+			select {
+			case got, more := <-in:
+				if !more || !yield(got.batch, got.err) {
+					return
 				}
-				return r.Err()
-			})
-			switch {
-			case err != nil && err != io.EOF:
-				if b != nil {
-					b.Release()
-				}
-				yield(nil, streamError(err))
-				return
-			case b == nil || !yield(b, nil):
+			case <-ctx.Done():
+				yield(nil, ctx.Err())
 				return
 			}
 		}
 	}
 }
+
+// read sends what r gives until it ends or fails, or ctx ends.
+func read(ctx context.Context, r RecordReader, out chan<- received) {
+	for {
+		var got received
+		err := guard(func() error {
+			if !r.Next() {
+				return r.Err()
+			}
+			got.batch = r.RecordBatch()
+			got.batch.Retain()
+			return array.ValidateRecordFull(got.batch)
+		})
+		if err != nil && err != io.EOF {
+			if got.batch != nil {
+				got.batch.Release()
+			}
+			got = received{err: streamError(err)}
+		}
+		if got == (received{}) {
+			return
+		}
+		select {
+		case out <- got:
+		case <-ctx.Done():
+			if got.batch != nil {
+				got.batch.Release()
+			}
+			return
+		}
+		if got.err != nil {
+			return
+		}
+	}
+}
+
+// leave ends the goroutine that reads. It mostly ends at once, and then nothing
+// of it is left when the stream has ended.
+func leave(cancel func(), in <-chan received) {
+	cancel()
+	for {
+		select {
+		case got, more := <-in:
+			if !more {
+				return
+			}
+			if got.batch != nil {
+				got.batch.Release()
+			}
+		case <-time.After(patience):
+			return
+		}
+	}
+}
+
+// patience is how long a stream waits for a reader that may be waiting for its
+// peer.
+const patience = 20 * time.Millisecond
 
 // streamError says that the bytes are broken. A panic of the library about them is
 // not one of a function.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -36,7 +37,7 @@ func TestServe(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, r.Schema().NumFields(), "the schema is there without rows as well")
 		var got []string
-		for b, err := range ReadStream(r) {
+		for b, err := range ReadStream(context.Background(), r) {
 			require.NoError(t, err)
 			got = append(got, rowTexts(b)...)
 			b.Release()
@@ -99,6 +100,18 @@ func TestServeFailures(t *testing.T) {
 	cancel()
 	err = Serve(ctx, bytes.NewReader(in), new(bytes.Buffer), Options{Mem: mem}, With("x", double(), "delta"))
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A function that fails ends the call although the peer neither sends more nor
+// hangs up.
+func TestServeDoesNotWaitForASilentPeer(t *testing.T) {
+	in := ipcStream(t, tradeSchema, randomTrades(1, 40), 20)
+	pr, pw := io.Pipe()
+	go func() { _, _ = pw.Write(in[:len(in)-8]) }() // without the mark of the end
+	fails := Scalar1("fails", func(_, _ []float64) error { return errPipe }, ScalarOptions{})
+	err := Serve(context.Background(), pr, new(bytes.Buffer), Options{}, With("x", fails, "delta"))
+	require.ErrorIs(t, err, errPipe)
+	require.NoError(t, pr.Close()) // the goroutine that reads ends
 }
 
 // FuzzServe mutates streams: an error or an answer, never a panic, and no memory

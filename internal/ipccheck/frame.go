@@ -1,4 +1,16 @@
-package udf
+// Package ipccheck guards a reader of Arrow IPC messages against lengths that no
+// bytes back: the Arrow library takes memory for as many fields, buffers and
+// bytes as the head of a message claims to have.
+//
+// A message head is a flatbuffer (Arrow's Message.fbs and Schema.fbs); [Head]
+// walks the vectors that the library allocates for. [NewReader] does so for each
+// message of a stream (Arrow columnar format, "IPC Streaming Format"):
+//
+//	+----------+------+------------+------+
+//	| FFFFFFFF | size | head, size | body |
+//	+----------+------+------------+------+
+//	     4        4
+package ipccheck
 
 import (
 	"bytes"
@@ -8,16 +20,15 @@ import (
 	"io"
 )
 
-// framed passes an Arrow IPC stream on and looks at the head of each message
-// before the library does: the library takes memory for as many fields and
-// buffers as a head claims to have (Arrow columnar format, "IPC Streaming
-// Format").
-//
-//	+----------+------+------------+------+
-//	| FFFFFFFF | size | head, size | body |
-//	+----------+------+------------+------+
-//	     4        4
-type framed struct {
+// MaxMessage is the size in bytes of the largest head and of the largest body
+// that are let through.
+const MaxMessage = 256 << 20
+
+// ErrHead is returned when a message head contradicts itself.
+var ErrHead = errors.New("ipccheck: a message head that contradicts itself")
+
+// reader passes a stream on, message by message.
+type reader struct {
 	r    io.Reader
 	head bytes.Reader // of the message at hand, with its frame
 	buf  bytes.Buffer
@@ -25,13 +36,15 @@ type framed struct {
 	err  error
 }
 
+// NewReader returns a reader of the same stream. It ends with an error before
+// the first message that is broken or larger than [MaxMessage].
+func NewReader(r io.Reader) io.Reader { return &reader{r: r} }
+
 // smallBody is the size of a body that the library may take memory for without
 // more ado.
 const smallBody = 1 << 20
 
-var errHead = errors.New("a message head that contradicts itself")
-
-func (f *framed) Read(b []byte) (int, error) {
+func (f *reader) Read(b []byte) (int, error) {
 	for {
 		switch {
 		case f.head.Len() > 0:
@@ -51,7 +64,7 @@ func (f *framed) Read(b []byte) (int, error) {
 // next reads the next message up to its body, or with it when it is large, into
 // buf. After an error nothing of the message is passed on: the library would
 // take memory for it first.
-func (f *framed) next() error {
+func (f *reader) next() error {
 	f.buf.Reset()
 	err := f.message()
 	if err != nil && err != io.EOF {
@@ -60,7 +73,7 @@ func (f *framed) next() error {
 	return err
 }
 
-func (f *framed) message() error {
+func (f *reader) message() error {
 	if err := f.take(4); err != nil {
 		return err
 	}
@@ -81,7 +94,7 @@ func (f *framed) message() error {
 	if err := f.take(int64(size)); err != nil {
 		return noEOF(err)
 	}
-	body, err := checkHead(f.buf.Bytes()[start:])
+	body, err := Head(f.buf.Bytes()[start:])
 	if err != nil {
 		return err
 	}
@@ -100,7 +113,7 @@ func noEOF(err error) error {
 }
 
 // take reads n bytes into buf, which grows with what is there and not with n.
-func (f *framed) take(n int64) error {
+func (f *reader) take(n int64) error {
 	got, err := io.CopyN(&f.buf, f.r, n)
 	if err == io.EOF && got > 0 {
 		return io.ErrUnexpectedEOF
@@ -131,12 +144,12 @@ const (
 	maxFieldDepth = 64
 )
 
-// checkHead checks the vectors of a message head and returns the length of the
-// body.
-func checkHead(b []byte) (body int64, err error) {
+// Head checks the vectors of a message head and returns the length of the body
+// that it announces.
+func Head(b []byte) (body int64, err error) {
 	defer func() {
 		if recover() != nil { // an offset outside of the head
-			err = errHead
+			err = ErrHead
 		}
 	}()
 	h := &head{b: b}
@@ -153,7 +166,7 @@ func checkHead(b []byte) (body int64, err error) {
 	}
 	p = h.slot(m, messageHeader)
 	if p == 0 {
-		return 0, errHead
+		return 0, ErrHead
 	}
 	t := h.at(p)
 	switch kind {
@@ -168,7 +181,7 @@ func checkHead(b []byte) (body int64, err error) {
 		h.batch(t)
 	}
 	if h.bad {
-		return 0, errHead
+		return 0, ErrHead
 	}
 	return body, nil
 }
