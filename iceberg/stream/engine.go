@@ -168,8 +168,9 @@ func (e *engine) loop(ctx, soft context.Context) error {
 func (e *engine) poll(soft context.Context) ([]Record, error) {
 	wait, cancel := context.WithTimeout(soft, e.patience())
 	defer cancel()
+	room := min(pollSize, max(e.q.MaxRecords-int(e.epoch.records), 1))
 	e.mu.Unlock()
-	recs, err := e.q.Source.Poll(wait, pollSize)
+	recs, err := e.q.Source.Poll(wait, room)
 	e.mu.Lock()
 	return recs, err
 }

@@ -51,6 +51,8 @@ type Options struct {
 	Brokers    []string
 	Group      string // consumer group; "" reads all partitions
 	Checkpoint string // folder of the progress file
+	// NewOnly begins at the end of the topic when there is no progress yet.
+	NewOnly bool
 	// TransactionalID makes the alerts exactly once, at the price of latency.
 	TransactionalID string
 }
@@ -61,11 +63,15 @@ func Query(o Options) (stream.Query, error) {
 	if err != nil {
 		return stream.Query{}, err
 	}
+	start := stream.StartEarliest
+	if o.NewOnly {
+		start = stream.StartLatest
+	}
 	dec := trade.NewDecoder()
 	return stream.Query{
 		Name: "trade-alerts",
 		Source: stream.NewKafkaSource(stream.KafkaSourceOptions{
-			Brokers: o.Brokers, Topics: []string{trade.Topic}, Group: o.Group,
+			Brokers: o.Brokers, Topics: []string{trade.Topic}, Group: o.Group, Start: start,
 		}),
 		Transform: func(_ context.Context, in *stream.Record, out *stream.Output) error {
 			return route(dec, in, out, time.Now())

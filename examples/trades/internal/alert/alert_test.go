@@ -63,7 +63,7 @@ func TestEveryLargeTradeIsAlertedOnce(t *testing.T) {
 				}
 			}
 		}
-		report, err := Read(ctx, brokers)
+		report, err := Read(ctx, brokers, nil)
 		require.NoError(t, err)
 		require.Equal(t, critical, report.Critical)
 		require.Equal(t, high, report.High)

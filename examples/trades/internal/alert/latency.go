@@ -8,15 +8,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/frazil/frazil/examples/trades/internal/kafka"
 	"github.com/frazil/frazil/examples/trades/internal/trade"
 )
 
 // Report is what the alerts topic tells.
 type Report struct {
 	Critical, High int
+	Bytes          int64 // of all alerts
 	// Latencies are those of all alerts, sorted: from the time the broker got
 	// the trade to the time it got the alert.
 	Latencies []time.Duration
@@ -32,29 +33,31 @@ func (r *Report) Percentile(p float64) time.Duration {
 	return r.Latencies[min(max(i, 0), len(r.Latencies)-1)]
 }
 
-// Read reads the alerts topic from its start to its present end.
-func Read(ctx context.Context, brokers []string) (*Report, error) {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(trade.AlertsTopic),
-		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond),
+// Read reads the alerts topic from the given offsets, or from its start where
+// there are none, to its present end.
+func Read(ctx context.Context, brokers []string, from map[int32]int64) (*Report, error) {
+	ends, err := kafka.Ends(ctx, brokers, trade.AlertsTopic)
+	if err != nil {
+		return nil, fmt.Errorf("alerts: %w", err)
+	}
+	left := map[int32]int64{}
+	start := map[int32]kgo.Offset{}
+	for p, end := range ends {
+		if end > from[p] {
+			left[p], start[p] = end, kgo.NewOffset().At(from[p])
+		}
+	}
+	r := &Report{}
+	if len(left) == 0 {
+		return r, nil
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.FetchMaxWait(100*time.Millisecond),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{trade.AlertsTopic: start}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords())
 	if err != nil {
 		return nil, fmt.Errorf("alerts: %w", err)
 	}
 	defer cl.Close()
-	ends, err := kadm.NewClient(cl).ListCommittedOffsets(ctx, trade.AlertsTopic)
-	if err == nil {
-		err = ends.Error()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("alerts: %w", err)
-	}
-	left := map[int32]int64{}
-	ends.Each(func(o kadm.ListedOffset) {
-		if o.Offset > 0 {
-			left[o.Partition] = o.Offset
-		}
-	})
-	r := &Report{}
 	for len(left) > 0 {
 		fetches := cl.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
@@ -89,6 +92,7 @@ func (r *Report) add(rec *kgo.Record) error {
 	default:
 		return fmt.Errorf("alerts: partition %d offset %d: level %q", rec.Partition, rec.Offset, a.Level)
 	}
+	r.Bytes += int64(len(rec.Value))
 	took := rec.Timestamp.Sub(time.UnixMilli(a.TradeTime))
 	r.Latencies = append(r.Latencies, max(took, 0))
 	return nil

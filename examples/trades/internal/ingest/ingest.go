@@ -16,6 +16,8 @@ type Options struct {
 	Brokers  []string
 	Group    string        // consumer group; "" reads all partitions
 	Interval time.Duration // between commits; 0 means one second
+	// NewOnly begins at the end of the topic when the table has no rows of it yet.
+	NewOnly bool
 	// Drain ends the query when the topic has been read to its present end.
 	Drain      bool
 	Checkpoint string
@@ -35,10 +37,14 @@ func Query(table *iceberg.Table, o Options) (stream.Query, error) {
 	if o.Drain {
 		trigger = stream.AvailableNow()
 	}
+	start := stream.StartEarliest
+	if o.NewOnly {
+		start = stream.StartLatest
+	}
 	return stream.Query{
 		Name: "trade-ingest",
 		Source: stream.NewKafkaSource(stream.KafkaSourceOptions{
-			Brokers: o.Brokers, Topics: []string{trade.Topic}, Group: o.Group,
+			Brokers: o.Brokers, Topics: []string{trade.Topic}, Group: o.Group, Start: start,
 		}),
 		Transform:  check(trade.NewDecoder()),
 		Sink:       stream.NewIcebergSink(table, stream.IcebergSinkOptions{OnCommit: o.OnCommit}),

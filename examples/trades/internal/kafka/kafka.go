@@ -60,3 +60,22 @@ func Create(ctx context.Context, brokers []string, topics ...string) error {
 	}
 	return nil
 }
+
+// Ends gives the present end of each partition of a topic.
+func Ends(ctx context.Context, brokers []string, topic string) (map[int32]int64, error) {
+	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+	if err != nil {
+		return nil, fmt.Errorf("kafka: %w", err)
+	}
+	defer cl.Close()
+	listed, err := kadm.NewClient(cl).ListCommittedOffsets(ctx, topic)
+	if err == nil {
+		err = listed.Error()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kafka: ends of %s: %w", topic, err)
+	}
+	ends := map[int32]int64{}
+	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
+	return ends, nil
+}

@@ -1,0 +1,128 @@
+// Package service holds what the programs of the pipeline have in common: flags
+// for brokers and catalogs, logging, progress on a terminal, exit codes.
+package service
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/frazil/frazil/examples/trades/internal/kafka"
+	"github.com/frazil/frazil/iceberg"
+)
+
+// Exit codes beside 0 and 1.
+const exitUsage = 2
+
+// errShown is the error of flags whose message has been printed already.
+var errShown = errors.New("see -h")
+
+// FlagError wraps an error of flag.FlagSet.Parse, which prints it by itself.
+func FlagError(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errShown, err)
+}
+
+// ExitCode prints an error as one line, unless it has been shown, and gives
+// the program's exit code.
+func ExitCode(program string, err error, w io.Writer) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errShown):
+		return exitUsage
+	}
+	fmt.Fprintf(w, "%s: %s\n", program, strings.ReplaceAll(err.Error(), "\n", "; "))
+	return 1
+}
+
+// Usage prints what a program does, an example and its flags.
+func Usage(flags *flag.FlagSet, what, example string) func() {
+	return func() {
+		fmt.Fprintf(flags.Output(), "%s\n\nExample:\n  %s\n\nFlags:\n", what, example)
+		flags.PrintDefaults()
+	}
+}
+
+// NewLogger logs warnings and errors of the jobs.
+func NewLogger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// Flags are those of a job that runs against real services.
+type Flags struct {
+	brokers   string
+	catalog   string
+	warehouse string
+	props     propFlag
+}
+
+// Brokers adds -brokers.
+func (f *Flags) Brokers(flags *flag.FlagSet) {
+	flags.StringVar(&f.brokers, "brokers", "", "addresses of Kafka, host:port[,host:port] (required)")
+}
+
+// Catalog adds -catalog, -warehouse and -prop.
+func (f *Flags) Catalog(flags *flag.FlagSet) {
+	flags.StringVar(&f.catalog, "catalog", "", "catalog: a SQLite file, http(s)://... or glue:// (default WAREHOUSE/catalog.db)")
+	flags.StringVar(&f.warehouse, "warehouse", "", "root of new tables: a folder or an object store's URI")
+	flags.Var(&f.props, "prop", "key=value property of the catalog, may be repeated; secrets belong into the environment")
+}
+
+// BrokerList gives the addresses, or an error that says how to give them.
+func (f *Flags) BrokerList() ([]string, error) {
+	list := kafka.Split(f.brokers)
+	if len(list) == 0 {
+		return nil, errors.New("-brokers is missing: give the addresses of Kafka, as in -brokers localhost:9092")
+	}
+	return list, nil
+}
+
+// OpenCatalog connects to the catalog that the flags name.
+func (f *Flags) OpenCatalog(ctx context.Context) (*iceberg.Catalog, error) {
+	switch {
+	case f.catalog == "" && f.warehouse == "":
+		return nil, errors.New("-warehouse or -catalog is missing: give a folder, as in -warehouse /tmp/run/warehouse")
+	case f.catalog == "" && !strings.Contains(f.warehouse, "://"):
+		if err := os.MkdirAll(f.warehouse, 0o755); err != nil {
+			return nil, err
+		}
+		f.catalog = filepath.Join(f.warehouse, "catalog.db")
+	case f.catalog == "":
+		return nil, errors.New("-catalog is missing: a warehouse in an object store needs one, as in -catalog http://localhost:8181")
+	}
+	props := map[string]string{}
+	if f.warehouse != "" {
+		props["warehouse"] = f.warehouse
+	}
+	for k, v := range f.props {
+		props[k] = v
+	}
+	return iceberg.OpenCatalog(ctx, f.catalog, props)
+}
+
+// propFlag collects key=value pairs.
+type propFlag map[string]string
+
+func (p *propFlag) String() string { return "" }
+
+// Set implements flag.Value.
+func (p *propFlag) Set(text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return fmt.Errorf("%q is not of the form key=value", text)
+	}
+	if *p == nil {
+		*p = propFlag{}
+	}
+	(*p)[key] = value
+	return nil
+}
