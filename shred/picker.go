@@ -1,16 +1,17 @@
 package shred
 
-import (
-	"github.com/frazil/frazil/internal/leaf"
-)
+import "github.com/frazil/frazil/internal/leaf"
 
 // picker finds the slots of array elements that a path names by index, from the
 // levels of one column below the lists.
 type picker struct {
 	lists []*pair
 	index []int
-	out   leaf.Batch // of a column, reduced to one slot a row
-	def   []uint8
+
+	// A column reduced to one slot a row.
+	out    leaf.Batch
+	def    []uint8
+	values []int32 // the ordinals of its values
 }
 
 func newPicker(picks []pick) *picker {
@@ -58,29 +59,92 @@ func (k *picker) slot(row int) int {
 
 // reduce returns the column with one slot a row: level 1 where the element has
 // a value, else 0. It is valid until the next call.
-func (k *picker) reduce(b *leaf.Batch, rows int) *leaf.Batch {
+func (k *picker) reduce(b *leaf.Batch, rows int) (*leaf.Batch, error) {
+	k.def = append(k.def[:0], make([]uint8, rows)...)
+	k.values = k.values[:0]
+	var err error
+	if len(k.lists) == 1 && b.MaxDef > 0 && b.MaxRep == k.lists[0].at.elem.rep {
+		err = k.reduceOne(b, rows)
+	} else {
+		err = k.reduceAny(b, rows)
+	}
+	if err != nil {
+		return nil, err
+	}
 	out := &k.out
 	out.Info = leaf.Info{Node: b.Node, Path: b.Path, MaxDef: 1}
-	out.Rows, out.Slots = rows, rows
-	out.Bools, out.Int32s, out.Int64s = out.Bools[:0], out.Int32s[:0], out.Int64s[:0]
-	out.Floats, out.Doubles = out.Floats[:0], out.Doubles[:0]
-	out.Dict, out.Index = b.Dict, out.Index[:0]
-	out.Offsets, out.Data = append(out.Offsets[:0], 0), out.Data[:0]
-	k.def = append(k.def[:0], make([]uint8, rows)...)
+	out.Rows, out.Slots, out.Nulls, out.Def = rows, rows, rows-len(k.values), k.def
+	k.gather(b)
+	return out, nil
+}
+
+// reduceOne finds the values for an index into one list, in one pass.
+func (k *picker) reduceOne(b *leaf.Batch, rows int) error {
+	outer, max := k.lists[0].at.rep, b.MaxDef
+	row, elem, value := -1, 0, int32(0)
+	def := b.Def[:len(b.Rep)]
+	for i, r := range b.Rep {
+		elem++
+		if r <= outer {
+			row++
+			elem = 0
+			if row == rows {
+				break
+			}
+		}
+		if def[i] != max {
+			continue
+		}
+		if elem == k.index[0] {
+			if row < 0 {
+				break
+			}
+			k.def[row] = 1
+			k.values = append(k.values, value)
+		}
+		value++
+	}
+	if row != rows-1 || len(b.Rep) > 0 && b.Rep[0] > outer {
+		return corruptf(k.lists[0].at, "columns disagree on the number of lists")
+	}
+	return nil
+}
+
+func (k *picker) reduceAny(b *leaf.Batch, rows int) error {
+	if err := k.load(b, rows); err != nil {
+		return err
+	}
+	if k.slots() != b.Slots {
+		return corruptf(k.lists[len(k.lists)-1].at, "%d slots of %d elements", b.Slots, k.slots())
+	}
 	c := cursor{}
 	c.load(b)
-	n := 0
 	for row := range rows {
 		slot := k.slot(row)
 		if slot < 0 || !c.has(slot) {
 			continue
 		}
 		c.skipTo(slot)
-		i := c.take()
 		k.def[row] = 1
-		n++
-		out.AppendFrom(b, i)
+		k.values = append(k.values, int32(c.take()))
 	}
-	out.Def, out.Nulls = k.def, rows-n
-	return out
+	return nil
+}
+
+// gather copies the chosen values.
+func (k *picker) gather(b *leaf.Batch) {
+	out := &k.out
+	out.Bools, out.Int32s, out.Int64s = out.Bools[:0], out.Int32s[:0], out.Int64s[:0]
+	out.Floats, out.Doubles = out.Floats[:0], out.Doubles[:0]
+	out.Dict, out.Index = b.Dict, out.Index[:0]
+	out.Offsets, out.Data = append(out.Offsets[:0], 0), out.Data[:0]
+	if b.Node.Type == leaf.Int32 {
+		for _, i := range k.values {
+			out.Int32s = append(out.Int32s, b.Int32s[i])
+		}
+		return
+	}
+	for _, i := range k.values {
+		out.AppendFrom(b, int(i))
+	}
 }

@@ -180,14 +180,10 @@ func (a *answer) column(which int, read bool, column int) (*leaf.Batch, error) {
 		return nil, err
 	}
 	if a.picker[which] != nil {
-		k := a.picker[which]
-		if err := k.load(b, a.r.rows); err != nil {
+		var err error
+		if b, err = a.picker[which].reduce(b, a.r.rows); err != nil {
 			return nil, err
 		}
-		if k.slots() != b.Slots {
-			return nil, corruptf(a.at, "%d slots of %d elements", b.Slots, k.slots())
-		}
-		b = k.reduce(b, a.r.rows)
 	} else if b.Slots != a.r.rows {
 		return nil, corruptf(a.at, "%d slots of %d rows", b.Slots, a.r.rows)
 	}

@@ -90,6 +90,26 @@ func spread[T any](dst []T, def []uint8, max uint8, n int) {
 	}
 }
 
+// spreadWords is spread for numbers, without a branch on the levels, which are
+// hard to predict where fields come and go by document.
+func spreadWords[T uint32 | uint64](dst []T, def []uint8, max uint8, n int) {
+	if def == nil || n == len(dst) {
+		return
+	}
+	def = def[:len(dst)]
+	for i := len(dst) - 1; i >= 0; i-- {
+		here := 0
+		if def[i] == max {
+			here = 1
+		}
+		n -= here
+		dst[i] = dst[n] & -T(here)
+	}
+}
+
+func words32(b []byte) []uint32 { return arrow.Uint32Traits.CastFromBytes(b) }
+func words64(b []byte) []uint64 { return arrow.Uint64Traits.CastFromBytes(b) }
+
 // convert answers a request of scalar type from a typed leaf by a loop without
 // calls, where the cast cannot fail and needs no thought. b may be nil: no value.
 func (l *layout) convert(t *variant.Type, b *leaf.Batch, rows int) (*vector, bool) {
@@ -112,8 +132,8 @@ func (v *vector) values(l *layout, t *variant.Type, b *leaf.Batch, n int) bool {
 		if n > 0 && !toDoubles(dst[:n], l.typ, b) {
 			return false
 		}
-		spread(dst, b.Def, b.MaxDef, n)
 		v.data = arrow.Float64Traits.CastToBytes(dst)
+		spreadWords(words64(v.data), b.Def, b.MaxDef, n)
 		v.set = func(i int, s *variant.Scalar) { dst[i] = s.Float }
 	case variant.TypeBigint:
 		dst := make([]int64, v.rows)
@@ -142,8 +162,8 @@ func (v *vector) values(l *layout, t *variant.Type, b *leaf.Batch, n int) bool {
 			return false
 		}
 		copy(dst, b.Floats[:n])
-		spread(dst, b.Def, b.MaxDef, n)
 		v.data = arrow.Float32Traits.CastToBytes(dst)
+		spreadWords(words32(v.data), b.Def, b.MaxDef, n)
 		v.set = func(i int, s *variant.Scalar) { dst[i] = float32(s.Float) }
 	case variant.TypeBoolean:
 		return v.bools(l, b, n)
@@ -154,8 +174,8 @@ func (v *vector) values(l *layout, t *variant.Type, b *leaf.Batch, n int) bool {
 }
 
 func (v *vector) ints64(dst []int64, b *leaf.Batch, n int) {
-	spread(dst, b.Def, b.MaxDef, n)
 	v.data = arrow.Int64Traits.CastToBytes(dst)
+	spreadWords(words64(v.data), b.Def, b.MaxDef, n)
 	v.set = func(i int, s *variant.Scalar) { dst[i] = s.Int }
 }
 
@@ -169,8 +189,8 @@ func (v *vector) ints32(l *layout, t *variant.Type, b *leaf.Batch, n int) bool {
 	}
 	dst := make([]int32, v.rows)
 	copy(dst, b.Int32s[:n])
-	spread(dst, b.Def, b.MaxDef, n)
 	v.data = arrow.Int32Traits.CastToBytes(dst)
+	spreadWords(words32(v.data), b.Def, b.MaxDef, n)
 	v.set = func(i int, s *variant.Scalar) { dst[i] = int32(s.Int) }
 	return true
 }
