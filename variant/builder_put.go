@@ -46,6 +46,8 @@ func (b *Builder) putDecimal(x int64, mag uint64, scale uint8) {
 
 // putText writes a string.
 func (b *Builder) putText(s []byte) {
-	b.grow(len(s) + 5)
 	b.buf = append(appendTextHeader(b.buf, len(s)), s...)
 }
+
+// putByte writes a value of one byte.
+func (b *Builder) putByte(h byte) { b.buf = append(b.buf, h) }

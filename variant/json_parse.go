@@ -208,23 +208,31 @@ func (p *Parser) value(pos int, at *objectShape) int {
 	case startArray:
 		return p.array(pos, at)
 	case startTrue:
-		return p.literal(pos, "true", KindBool, 1)
+		return p.literal(pos, "true", KindBool, primTrue<<2)
 	case startFalse:
-		return p.literal(pos, "false", KindBool, 0)
+		return p.literal(pos, "false", KindBool, primFalse<<2)
 	case startNull:
-		return p.literal(pos, "null", KindNull, 0)
+		return p.literal(pos, "null", KindNull, primNull<<2)
 	case startOther:
 	}
 	return p.fail(pos, errValue)
 }
 
-func (p *Parser) literal(pos int, word string, k Kind, x int64) int {
+// literal reads a word that stands for a value encoded as one byte.
+func (p *Parser) literal(pos int, word string, k Kind, header byte) int {
 	end := pos + len(word)
 	if end > len(p.text) || string(p.text[pos:end]) != word {
 		return p.fail(pos, errValue)
 	}
-	p.scalar.Kind, p.scalar.Int = k, x
-	p.emit()
+	if p.b != nil {
+		p.b.putByte(header)
+		return end
+	}
+	s := &p.scalar
+	if s.Kind, s.Int = k, 0; header == primTrue<<2 {
+		s.Int = 1
+	}
+	p.sink.Scalar(s)
 	return end
 }
 

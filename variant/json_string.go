@@ -32,12 +32,13 @@ func (p *Parser) text1(pos int) int {
 		p.b.putText(s)
 		return end
 	}
-	p.scalar.Kind, p.scalar.Bytes = KindString, s
+	p.scalar.Kind, p.scalar.Bytes = KindString, s[:len(s):len(s)]
 	p.sink.Scalar(&p.scalar)
 	return end
 }
 
-// scan reads a string and returns its bytes: a part of the text, or p.tmp.
+// scan reads a string and returns its bytes: a part of the text, or p.tmp, with
+// whatever comes behind them in its capacity.
 func (p *Parser) scan(quote int) (s []byte, end int) {
 	text, pos := p.text, quote+1
 	for len(text)-pos >= 8 {
@@ -52,7 +53,7 @@ func (p *Parser) scan(quote int) (s []byte, end int) {
 		c := text[pos]
 		switch {
 		case c == '"':
-			return text[quote+1 : pos : pos], pos + 1
+			return text[quote+1 : pos], pos + 1
 		case c == '\\' || c >= utf8.RuneSelf:
 			return p.scanHard(quote, pos)
 		case c < ' ':
@@ -72,7 +73,7 @@ func (p *Parser) scanHard(quote, pos int) (s []byte, end int) {
 		switch c := text[pos]; {
 		case c == '"':
 			if len(p.tmp) == 0 {
-				return text[from:pos:pos], pos + 1
+				return text[from:pos], pos + 1
 			}
 			p.tmp = append(p.tmp, text[from:pos]...)
 			return p.tmp, pos + 1

@@ -3,6 +3,7 @@ package variant
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -38,14 +39,14 @@ type jsonWriter struct {
 	recent recent[quotedNames]
 }
 
-// quotedNames holds the names of a dictionary as "name": one after another.
+// quotedNames holds the names of a dictionary as ,"name": one after another.
 type quotedNames struct {
 	text []byte   // and quotedPad bytes
 	ends []uint32 // name i is text[ends[i]:ends[i+1]]
 }
 
-// quotedPad is the number of bytes behind a name that may be read with it.
-const quotedPad = 16
+// quotedPad is the number of bytes behind the start of a name that may be read.
+const quotedPad = 32
 
 // jsonWriters holds writers between calls. Rule of the pool: what a writer keeps is
 // bounded by recent, and it keeps no reference to a caller's bytes.
@@ -75,15 +76,16 @@ func (q *quotedNames) fill(d *dict) bool {
 		if !ok || len(q.text) > 8*maxRecentMeta || !utf8.Valid(name) {
 			return false
 		}
-		q.text = append(appendQuoted(q.text, name), ':')
+		q.text = append(appendQuoted(append(q.text, ','), name), ':')
 		q.ends = append(q.ends, uint32(len(q.text)))
 	}
 	q.text = extend(q.text, quotedPad)
 	return true
 }
 
-// put appends name id. Most names are short: they are copied as two words, of which
-// the part behind the name is cut off again.
+// put appends name id with the comma before it. Most names are short: they are
+// copied as two words of 16 bytes, of which the part behind the name is cut off
+// again, because a copy of a length that changes every time branches.
 func (q *quotedNames) put(dst []byte, id int) []byte {
 	lo, hi := int(q.ends[id]), int(q.ends[id+1])
 	n := hi - lo
@@ -100,33 +102,84 @@ func (w *jsonWriter) corrupt(b []byte, reason string) error {
 	return corruptValue(cap(w.root)-cap(b), reason)
 }
 
+// writeClass tells by the first byte of a value how it is written. As in Parser.value
+// one dense switch stands for a row of branches.
+type writeClass uint8
+
+const (
+	writeOther writeClass = iota
+	writeShort
+	writeObject
+	writeArray
+	writeDecimal4
+	writeInt8
+	writeInt16
+	writeInt32
+	writeNull
+	writeTrue
+	writeFalse
+)
+
+var writeClasses = func() (t [256]writeClass) {
+	for i := range t {
+		t[i] = [4]writeClass{writeOther, writeShort, writeObject, writeArray}[i&3]
+	}
+	t[primNull<<2], t[primTrue<<2], t[primFalse<<2] = writeNull, writeTrue, writeFalse
+	t[primInt8<<2], t[primInt16<<2], t[primInt32<<2] = writeInt8, writeInt16, writeInt32
+	t[primDecimal4<<2] = writeDecimal4
+	return t
+}()
+
 // value appends the value at the start of b.
 func (w *jsonWriter) value(dst, b []byte, depth int) ([]byte, error) {
 	if w.budget--; w.budget < 0 {
 		return dst, corruptValue(0, "values overlap")
 	}
-	if len(b) == 0 {
-		return dst, corruptValue(len(w.root), "truncated")
+	if len(b) < 6 {
+		return w.other(dst, b, depth)
 	}
-	h := b[0]
-	switch h & 3 {
-	case basicShort:
-		n := int(h>>2) + 1
+	switch writeClasses[b[0]] {
+	case writeShort:
+		n := int(b[0]>>2) + 1
 		if len(b) < n {
 			return dst, w.corrupt(b, "truncated string")
 		}
 		return w.text(dst, b[1:n])
+	case writeObject:
+		return w.object(dst, b, depth+1)
+	case writeArray:
+		return w.array(dst, b, depth+1)
+	case writeDecimal4:
+		if b[1] <= MaxPrecision {
+			return appendSmallDecimal(dst, int64(int32(binary.LittleEndian.Uint32(b[2:]))), b[1]), nil
+		}
+	case writeInt8:
+		return appendInt(dst, int64(int8(b[1]))), nil
+	case writeInt16:
+		return appendInt(dst, int64(int16(binary.LittleEndian.Uint16(b[1:])))), nil
+	case writeInt32:
+		return appendInt(dst, int64(int32(binary.LittleEndian.Uint32(b[1:])))), nil
+	case writeNull:
+		return append(dst, "null"...), nil
+	case writeTrue:
+		return append(dst, "true"...), nil
+	case writeFalse:
+		return append(dst, "false"...), nil
+	case writeOther:
+	}
+	return w.other(dst, b, depth)
+}
+
+// other appends a value of any kind.
+func (w *jsonWriter) other(dst, b []byte, depth int) ([]byte, error) {
+	if len(b) == 0 {
+		return dst, corruptValue(len(w.root), "truncated")
+	}
+	switch b[0] & 3 {
 	case basicObject:
 		return w.object(dst, b, depth+1)
 	case basicArray:
 		return w.array(dst, b, depth+1)
-	}
-	switch {
-	case h == primDecimal4<<2 && len(b) >= 6 && b[1] <= MaxPrecision:
-		x := int64(int32(binary.LittleEndian.Uint32(b[2:])))
-		return appendSmallDecimal(dst, x, b[1]), nil
-	case h == primInt8<<2 && len(b) >= 2:
-		return appendInt(dst, int64(int8(b[1]))), nil
 	}
 	var s Scalar
 	if readScalar(b, &s) == 0 {
@@ -186,11 +239,11 @@ func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	dst = append(dst, '{')
+	if c.n == 0 {
+		return append(dst, '{', '}'), nil
+	}
+	brace := len(dst)
 	for i := range c.n {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
 		id := c.id(i)
 		if uint(id) >= uint(w.dict.n) {
 			return dst, w.corrupt(b[c.ids+i*c.idW:], "field id is not in the dictionary")
@@ -204,44 +257,74 @@ func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
 			return dst, err
 		}
 	}
+	dst[brace] = '{'
 	return append(dst, '}'), nil
 }
 
-// looseName appends a name of a dictionary that is not kept.
+// looseName is put for a dictionary that is not kept.
 func (w *jsonWriter) looseName(dst []byte, id int) ([]byte, error) {
 	name, ok := w.dict.name(id)
 	if !ok || !utf8.Valid(name) {
 		return dst, corruptMeta(1+(id+1)*w.dict.width, "name is out of range or not UTF-8")
 	}
-	return append(appendQuoted(dst, name), ':'), nil
+	return append(appendQuoted(append(dst, ','), name), ':'), nil
 }
 
 // appendPlain appends text in quotes if it is ASCII without escapes; else it
-// returns dst as it was and false.
+// returns dst as it was and false. It writes whole words, and cuts off what was too
+// much.
 func appendPlain(dst, b []byte) ([]byte, bool) {
-	at := len(dst)
-	if cap(dst)-at < len(b)+10 {
-		dst = append(dst, make([]byte, len(b)+10)...)[:at]
+	at, n := len(dst), len(b)
+	if cap(dst)-at < n+24 {
+		dst = slices.Grow(dst, n+24)
 	}
-	out := dst[at : at+len(b)+10]
+	out := dst[at : at+n+24]
 	out[0] = '"'
-	out = out[1:]
-	for len(b) >= 8 {
-		x := binary.LittleEndian.Uint64(b)
+	if n <= 16 && cap(b) >= 16 {
+		b = b[:16]
+		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		m := &textMasks[n]
+		if special(x&m[0]|swarSpace&^m[0])|special(y&m[1]|swarSpace&^m[1]) != 0 {
+			return dst[:at], false
+		}
+		binary.LittleEndian.PutUint64(out[1:], x)
+		binary.LittleEndian.PutUint64(out[9:], y)
+		out[n+1] = '"'
+		return dst[:at+n+2], true
+	}
+	return appendPlainLong(dst[:at], out, b)
+}
+
+// textMasks has, by length, ones for the bytes of a text in two words.
+var textMasks = func() (m [17][2]uint64) {
+	for n := range m {
+		for i := range n {
+			m[n][i/8] |= 0xff << (8 * (i % 8))
+		}
+	}
+	return m
+}()
+
+// appendPlainLong is appendPlain for the text behind the quote in out, which is the
+// room behind dst.
+func appendPlainLong(dst, out, b []byte) ([]byte, bool) {
+	i := 0
+	for ; len(b)-i >= 8; i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
 		if special(x) != 0 {
 			return dst, false
 		}
-		binary.LittleEndian.PutUint64(out, x)
-		b, out = b[8:], out[8:]
+		binary.LittleEndian.PutUint64(out[i+1:], x)
 	}
-	for i, c := range b {
+	for ; i < len(b); i++ {
+		c := b[i]
 		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
 			return dst, false
 		}
-		out[i] = c
+		out[i+1] = c
 	}
-	out[len(b)] = '"'
-	return dst[:cap(dst)-cap(out)+len(b)+1], true
+	out[i+1] = '"'
+	return dst[:len(dst)+i+2], true
 }
 
 const hexDigits = "0123456789abcdef"

@@ -1,7 +1,10 @@
 package variant
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 )
 
@@ -47,6 +50,10 @@ func appendPadded(dst []byte, x uint64, n int) []byte {
 }
 
 func appendInt(dst []byte, x int64) []byte {
+	sign := x >> 63
+	if mag := uint64((x ^ sign) - sign); mag < 1e8 {
+		return appendShort(dst, sign, uint32(mag), 0)
+	}
 	mag := uint64(x)
 	if x < 0 {
 		dst, mag = append(dst, '-'), -mag
@@ -56,9 +63,13 @@ func appendInt(dst []byte, x int64) []byte {
 
 // appendSmallDecimal appends x / 10^scale without trailing zeros.
 func appendSmallDecimal(dst []byte, x int64, scale uint8) []byte {
-	mag := uint64(x)
+	sign := x >> 63
+	mag := uint64((x ^ sign) - sign)
+	if mag < 1e8 && scale < 8 {
+		return appendShort(dst, sign, uint32(mag), int(scale))
+	}
 	if x < 0 {
-		dst, mag = append(dst, '-'), -mag
+		dst = append(dst, '-')
 	}
 	for scale > 0 {
 		q := mag / 10
@@ -68,6 +79,52 @@ func appendSmallDecimal(dst []byte, x int64, scale uint8) []byte {
 		mag, scale = q, scale-1
 	}
 	return appendPoint(dst, mag, int(scale))
+}
+
+const asciiZeros = '0' * swarOnes
+
+// eightDigits spells x < 10^8 in eight digits, the first one in the lowest byte:
+// halves, quarters and eighths are split off side by side, by multiplications that
+// stand for divisions by 100 and by 10.
+func eightDigits(x uint32) uint64 {
+	top := x / 10_000
+	pairs4 := uint64(top) | uint64(x-top*10_000)<<32
+	high := pairs4 * 10486 >> 20 & 0x7f_0000_007f
+	pairs2 := (pairs4-100*high)<<16 | high
+	tens := pairs2 * 103 >> 10 & 0x000f_000f_000f_000f
+	return tens | (pairs2-10*tens)<<8 | asciiZeros
+}
+
+// appendShort appends a number of at most eight digits, scale of them behind the
+// point, without trailing zeros; sign is 0 or -1. It has hardly a branch: how many
+// digits numbers have is what a predictor cannot know. Words are written whole, and
+// the rest cut off.
+//
+//	digits: 0 0 0 4 2 5 0 0    of 425.00 or, with scale 6, of 0.042500
+//	              ^first   ^ trailing zeros
+func appendShort(dst []byte, sign int64, mag uint32, scale int) []byte {
+	at := len(dst)
+	if cap(dst)-at < 24 {
+		dst = slices.Grow(dst, 24)
+	}
+	out := dst[at : at+24]
+	minus := int(-sign)
+	digits := eightDigits(mag)
+	out[0] = '-'
+	text := out[minus&1:]
+	used := 8 - bits.TrailingZeros64(digits^asciiZeros|1<<63)>>3
+	used = max(used, scale+1)
+	zeros := min(bits.LeadingZeros64(digits^asciiZeros|1)>>3, scale)
+	whole, frac := used-scale, scale-zeros
+	digits >>= uint(8*(8-used)) & 63
+	binary.LittleEndian.PutUint64(text, digits)
+	n := whole
+	if frac > 0 {
+		text[whole&15] = '.'
+		binary.LittleEndian.PutUint64(text[whole&15+1:], digits>>(uint(8*whole)&63))
+		n = whole + 1 + frac
+	}
+	return dst[:at+minus&1+n]
 }
 
 // appendPoint appends mag / 10^scale with all its digits.
@@ -154,7 +211,7 @@ var exactPow10 = [23]float64{
 // appendFloat appends f, of 32 or 64 bits, as Java's Double.toString does: the
 // fewest digits that read back as f, but two at least; plain from 10^-3 up to and
 // without 10^7, else with one digit before the point and an E.
-func appendFloat(dst []byte, f float64, bits int) []byte {
+func appendFloat(dst []byte, f float64, size int) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(dst, "NaN"...)
@@ -168,7 +225,7 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 		return append(dst, "0.0"...)
 	}
 	var tmp [32]byte
-	e := strconv.AppendFloat(tmp[:0], f, 'e', -1, bits)
+	e := strconv.AppendFloat(tmp[:0], f, 'e', -1, size)
 	if e[0] == '-' {
 		dst = append(dst, '-')
 		e = e[1:]
@@ -176,7 +233,7 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	if e[1] != '.' {
 		// One digit: of all numbers with two digits that read back as f, Java
 		// takes the nearest, so 4.9E-324 instead of 5E-324.
-		e = strconv.AppendFloat(tmp[:0], math.Abs(f), 'e', 1, bits)
+		e = strconv.AppendFloat(tmp[:0], math.Abs(f), 'e', 1, size)
 	}
 	return appendJava(dst, e)
 }
