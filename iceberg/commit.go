@@ -50,8 +50,8 @@ func (d *delta) empty() bool {
 // change is a commit to be made.
 //
 // build is called once an attempt with the newest version of the table and
-// returns what to change there. It must give the same rows each time, or clean
-// up after itself; an error from it ends the commit.
+// returns what to change there; an error from it ends the commit. Before it is
+// called again, abandon is called, unless the last attempt may still come true.
 type change struct {
 	branch     string
 	id         string
@@ -59,7 +59,12 @@ type change struct {
 	properties map[string]string
 	check      func(ctx context.Context, t *Table) error
 	build      func(ctx context.Context, cur *Table) (*delta, error)
-	replace    bool // the rows stay the same: operation "replace"
+	abandon    func() error // removes the files of the last build; nil when there is nothing to remove
+	replace    bool         // the rows stay the same: operation "replace"
+
+	// stage, when set, takes the place of build: it puts the change into the
+	// transaction itself and reports false when there is nothing to change.
+	stage func(ctx context.Context, tx *table.Transaction, summary ice.Properties) (bool, error)
 }
 
 // Retries of one commit. The count is that of Java's commit.retry.num-retries
@@ -78,6 +83,7 @@ type committer struct {
 	change   change
 	attempts int
 	rows     []ice.DataFile // of the last attempt
+	after    []error        // of what followed the commit, such as removing files
 	leftover [][]string     // metadata files by attempt
 
 	// doubts are the branch heads on which attempts were made whose outcome is
@@ -110,6 +116,9 @@ func (t *Table) commitChange(ctx context.Context, c change) (*Commit, error) {
 	if errors.As(err, &landed) {
 		return landed.commit, nil
 	}
+	if err == nil && len(k.after) > 0 {
+		err = fmt.Errorf("committed, but: %w", errors.Join(k.after...))
+	}
 	return done, err
 }
 
@@ -124,6 +133,9 @@ func (k *committer) run(ctx context.Context) (*Commit, error) {
 			return k.done(ctx, cur, s), nil
 		}
 		k.settle(cur)
+		if err := k.clear(); err != nil {
+			return nil, k.giveUp(ctx, err)
+		}
 		committed, err := k.attempt(ctx, cur)
 		if err == nil {
 			return committed, nil
@@ -157,6 +169,14 @@ func (k *committer) settle(cur *table.Table) {
 	k.doubts = slices.DeleteFunc(k.doubts, func(tried int64) bool { return tried != head })
 }
 
+// clear removes the files of the last build, which was refused for certain.
+func (k *committer) clear() error {
+	if k.attempts == 0 || len(k.doubts) > 0 || k.change.abandon == nil {
+		return nil
+	}
+	return k.change.abandon()
+}
+
 // finalError marks an error that another attempt would not cure.
 type finalError struct{ err error }
 
@@ -174,14 +194,14 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 			return nil, &finalError{err}
 		}
 	}
-	d, err := k.change.build(ctx, fresh)
+	d, err := k.build(ctx, fresh)
 	if err != nil {
 		return nil, &finalError{err}
 	}
-	if d.empty() && len(k.change.properties) == 0 {
+	tx, err := k.stage(ctx, tbl, d)
+	if err == nil && tx == nil {
 		return &Commit{CommitID: k.change.id, Attempts: k.attempts + 1}, nil
 	}
-	tx, err := k.stage(ctx, tbl, d)
 	if err != nil {
 		k.leftover = append(k.leftover, rec.paths())
 		if errors.Is(err, table.ErrCommitFailed) {
@@ -191,8 +211,8 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 	}
 	k.rows = d.rows
 	done, err := k.submit(ctx, cur, tx)
-	k.leftover = append(k.leftover, rec.paths())
 	if err != nil {
+		k.leftover = append(k.leftover, rec.paths())
 		if !errors.Is(err, table.ErrCommitFailed) {
 			k.doubts = append(k.doubts, k.headOf(cur))
 		}
@@ -200,6 +220,13 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 	}
 	k.attempts++
 	return k.done(ctx, done, findCommit(done.Metadata(), k.change.branch, k.change.id)), nil
+}
+
+func (k *committer) build(ctx context.Context, cur *Table) (*delta, error) {
+	if k.change.build == nil {
+		return &delta{}, nil
+	}
+	return k.change.build(ctx, cur)
 }
 
 // submit asks the catalog once. iceberg-go's own commit would try again by
@@ -214,7 +241,30 @@ func (k *committer) submit(ctx context.Context, cur *table.Table, tx *table.Tran
 		return nil, err
 	}
 	removeOldMetadata(ctx, cur, meta)
-	return table.New(cur.Identifier(), meta, location, cur.FS, k.t.cat), nil
+	done := table.New(cur.Identifier(), meta, location, cur.FS, k.t.cat)
+	for _, u := range tc.Updates {
+		if err := exceptMissing(u.PostCommit(ctx, cur, done)); err != nil {
+			k.after = append(k.after, err)
+		}
+	}
+	return done, nil
+}
+
+// exceptMissing leaves out of a joined error the files that were to be removed
+// and are gone already: an earlier removal, or one that was broken off.
+func exceptMissing(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if isNotExist(err) {
+			return nil
+		}
+		return err
+	}
+	var rest []error
+	for _, e := range joined.Unwrap() {
+		rest = append(rest, exceptMissing(e))
+	}
+	return errors.Join(rest...)
 }
 
 // removeOldMetadata deletes the metadata files that the new version no longer
@@ -238,7 +288,8 @@ func removeOldMetadata(ctx context.Context, old *table.Table, meta table.Metadat
 	}
 }
 
-// stage writes the manifests of the delta and gathers all updates.
+// stage writes the manifests of the delta and gathers all updates. There is no
+// transaction when nothing changes.
 func (k *committer) stage(ctx context.Context, tbl *table.Table, d *delta) (*table.Transaction, error) {
 	tx, err := tbl.NewTransactionOnBranchWithError(k.change.branch)
 	if err != nil {
@@ -257,6 +308,13 @@ func (k *committer) stage(ctx context.Context, tbl *table.Table, d *delta) (*tab
 	props[CommitIDKey] = k.change.id
 	d.countVectors(props)
 	switch {
+	case k.change.stage != nil:
+		if ok, err := k.change.stage(ctx, tx, props); err != nil || !ok {
+			return nil, err
+		}
+		return tx, nil
+	case d.empty() && len(k.change.properties) == 0:
+		return nil, nil
 	case d.empty():
 		return tx, nil
 	case k.change.replace:
@@ -302,22 +360,22 @@ func (k *committer) done(ctx context.Context, tbl *table.Table, s *table.Snapsho
 	if k.attempts > 0 {
 		c.addFiles(k.rows)
 	}
-	keep := map[string]bool{}
 	if s != nil {
 		c.SnapshotID, c.SequenceNumber = s.SnapshotID, s.SequenceNumber
-		keep = k.live(ctx, tbl, s)
 	}
-	if keep != nil {
-		k.discard(ctx, keep)
+	if len(k.leftover) > 0 {
+		if keep := live(ctx, tbl, s); keep != nil {
+			k.discard(ctx, keep)
+		}
 	}
 	return c
 }
 
 // live lists the metadata files that the committed snapshot refers to, or nil
-// when they cannot be read: then nothing is removed.
-func (k *committer) live(ctx context.Context, tbl *table.Table, s *table.Snapshot) map[string]bool {
-	if len(k.leftover) <= 1 && k.attempts > 0 {
-		return nil // the only attempt is the one that was committed
+// when they are not known: then nothing is removed.
+func live(ctx context.Context, tbl *table.Table, s *table.Snapshot) map[string]bool {
+	if s == nil {
+		return nil
 	}
 	fs, err := tbl.FS(ctx)
 	if err != nil {

@@ -377,3 +377,74 @@ func TestRowIDsFollowTheSpecsExample(t *testing.T) {
 	}
 	require.Equal(t, map[int64]int64{0: 125, 125: 75, 200: 100}, got)
 }
+
+// An attempt without an answer comes true while the next one is on its way: its
+// files, which the next attempt did not touch, are live.
+func TestLateCommitKeepsItsFiles(t *testing.T) {
+	for _, op := range []string{"append", "delete"} {
+		t.Run(op, func(t *testing.T) {
+			cat := newCatalog(t)
+			first := newTable(t, cat, "id:bigint", "")
+			appendRows(t, first, numbered(10, `{"id":%d}`)...)
+			var late func() error
+			f := &faults{commit: func(n int, do func() error) error {
+				switch n {
+				case 1:
+					late = do
+					return errInjected
+				case 2:
+					require.NoError(t, late())
+				}
+				return do()
+			}}
+			tbl := faulty(t, cat, "ns.t", f)
+			want := 11
+			if op == "append" {
+				c := appendRows(t, tbl, `{"id":10}`)
+				require.Equal(t, 2, c.Attempts)
+				require.EqualValues(t, 1, c.Rows)
+			} else {
+				where, err := ParseWhere("id = 3")
+				require.NoError(t, err)
+				_, err = tbl.Delete(context.Background(), where, WriteOptions{})
+				require.NoError(t, err)
+				want = 9
+			}
+			require.Equal(t, 2, f.commits)
+			require.NoError(t, tbl.Verify(context.Background()))
+			require.Len(t, readJSON(t, tbl), want)
+		})
+	}
+}
+
+// L10: merging manifests keeps the row ids of the files in them.
+func TestMergedManifestsKeepRowIDs(t *testing.T) {
+	cat := newCatalog(t)
+	tbl := newTable(t, cat, "id:bigint", "")
+	for i := range 6 {
+		appendRows(t, tbl, numbered(i+1, `{"id":%d}`)...)
+	}
+	ids := func() []string {
+		scan, err := tbl.Scan(context.Background(), ScanOptions{Lineage: true, Columns: []string{"id"}})
+		require.NoError(t, err)
+		var out []string
+		for batch, err := range scan.Batches(context.Background()) {
+			require.NoError(t, err)
+			out = append(out, cells(t, batch, []string{rowIDName, lastUpdatedName, "id"})...)
+			batch.Release()
+		}
+		return out
+	}
+	before := ids()
+	require.Len(t, before, 21)
+	require.NoError(t, tbl.MergeManifests(context.Background()))
+	fs, err := tbl.FS(context.Background())
+	require.NoError(t, err)
+	manifests, err := tbl.Metadata().CurrentSnapshot().Manifests(fs)
+	require.NoError(t, err)
+	require.Len(t, manifests, 1)
+	require.Equal(t, before, ids())
+	appendRows(t, tbl, `{"id":99}`)
+	require.Equal(t, before, ids()[:21])
+	require.NoError(t, tbl.MergeManifests(context.Background()), "nothing to do is no error")
+}

@@ -113,12 +113,8 @@ func (c *rowChange) commit(ctx context.Context) (*Changes, error) {
 		summary:    c.opts.Summary,
 		properties: c.properties(),
 		check:      c.opts.Check,
-		build: func(ctx context.Context, cur *Table) (*delta, error) {
-			if err := c.abandon(); err != nil {
-				return nil, err
-			}
-			return c.build(ctx, cur)
-		},
+		build:      c.build,
+		abandon:    c.abandon,
 	})
 	if err != nil {
 		if !errors.Is(err, ErrUnknownOutcome) {
@@ -168,6 +164,14 @@ func (c *rowChange) abandon() error {
 	return errors.Join(errs...)
 }
 
+// leave ends the last build and keeps its files: the catalog may still make
+// that attempt come true.
+func (c *rowChange) leave() {
+	if c.last != nil && c.last.writer != nil {
+		c.last.writer.end()
+	}
+}
+
 func (c *rowChange) build(ctx context.Context, cur *Table) (*delta, error) {
 	fs, err := cur.FS(ctx)
 	if err != nil {
@@ -184,6 +188,7 @@ func (c *rowChange) build(ctx context.Context, cur *Table) (*delta, error) {
 		t: cur, opts: &c.opts, fs: wfs, mem: memory.DefaultAllocator, touched: map[string]*touchedFile{},
 		copying: cur.Properties()[c.mode] == modeCopyOnWrite,
 	}
+	c.leave()
 	c.last = a
 	if err := c.run(ctx, a); err != nil {
 		return nil, err
