@@ -304,14 +304,9 @@ func (b *Builder) End() {
 // Scalar adds a value that is no container. A number outside its kind, a decimal
 // of more than 38 digits or scale, and text that is not UTF-8 are errors.
 func (b *Builder) Scalar(s *Scalar) {
-	if !b.place() {
-		return
+	if b.place() {
+		b.putScalar(s)
 	}
-	if err := s.check(); err != nil {
-		b.fail(err)
-		return
-	}
-	b.buf = AppendScalar(b.buf, s)
 }
 
 // Value returns the value, whose bytes stay the builder's until the next Reset.

@@ -1,6 +1,9 @@
 package variant
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // The methods below are the parser's way into a builder: they write a value whose
 // place is made and whose content is checked.
@@ -51,3 +54,73 @@ func (b *Builder) putText(s []byte) {
 
 // putByte writes a value of one byte.
 func (b *Builder) putByte(h byte) { b.buf = append(b.buf, h) }
+
+// scalarForm tells how a kind lies in its bytes.
+type scalarForm uint8
+
+const (
+	formOther   scalarForm = iota
+	formInt                // header, Int cut to the kind's size
+	formDecimal            // header, scale, coefficient cut to the kind's size
+	formDouble
+	formText
+)
+
+// kindForms has what putScalar needs to know of a kind: its form, size in bytes with
+// the header, and, for formInt, the bits that Int may use.
+var kindForms = [KindObject + 1]struct {
+	form scalarForm
+	size uint8
+	bits uint8
+}{
+	KindInt8: {formInt, 2, 8}, KindInt16: {formInt, 3, 16}, KindInt32: {formInt, 5, 32}, KindInt64: {formInt, 9, 64},
+	KindDate: {formInt, 5, 32}, KindTimestamp: {formInt, 9, 64}, KindTimestampNTZ: {formInt, 9, 64},
+	KindTimestampNanos: {formInt, 9, 64}, KindTimestampNTZNanos: {formInt, 9, 64},
+	KindDecimal4: {formDecimal, 6, 0}, KindDecimal8: {formDecimal, 10, 0}, KindDecimal16: {formDecimal, 18, 0},
+	KindDouble: {formDouble, 9, 0}, KindString: {formText, 0, 0},
+}
+
+// putScalar writes a scalar after checking its content. Numbers are written as whole
+// words, of which the part beyond their size is cut off.
+func (b *Builder) putScalar(s *Scalar) {
+	f := &kindForms[min(s.Kind, KindObject)]
+	b.grow(18)
+	n := len(b.buf)
+	dst := b.buf[n : n+18]
+	switch f.form {
+	case formInt:
+		if bits := f.bits - 1; s.Int>>(bits&63) != s.Int>>63 {
+			b.fail(s.check())
+			return
+		}
+		binary.LittleEndian.PutUint64(dst[1:], uint64(s.Int))
+	case formDecimal:
+		if uint64(s.Int+999_999_999) > 2*999_999_999 || s.Hi != s.Int>>63 || s.Scale > MaxPrecision {
+			if err := s.checkDecimal(); err != nil {
+				b.fail(err)
+				return
+			}
+		}
+		dst[1] = s.Scale
+		binary.LittleEndian.PutUint64(dst[2:], uint64(s.Int))
+		binary.LittleEndian.PutUint64(dst[10:], uint64(s.Hi))
+	case formDouble:
+		binary.LittleEndian.PutUint64(dst[1:], math.Float64bits(s.Float))
+	case formText:
+		if !validUTF8(s.Bytes) {
+			b.fail(errText)
+			return
+		}
+		b.putText(s.Bytes)
+		return
+	case formOther:
+		if err := s.check(); err != nil {
+			b.fail(err)
+			return
+		}
+		b.buf = AppendScalar(b.buf, s)
+		return
+	}
+	dst[0] = kindHeaders[s.Kind]
+	b.buf = b.buf[:n+int(f.size)]
+}
