@@ -254,21 +254,13 @@ var getPaths = []string{
 func (e encoded) getWorks() []work {
 	var paths []variant.Path
 	var theirs []arrowvariant.VariantPath
-	var stepwise [][]variant.Step
+	var steps [][]variant.Step
 	for _, text := range getPaths {
 		p, err := variant.ParsePath(text)
 		if err != nil {
 			panic("BUG: " + err.Error())
 		}
-		var t arrowvariant.VariantPath
-		for _, s := range p.Steps() {
-			if s.IsIndex {
-				t = t.Index(s.Index)
-			} else {
-				t = t.Field(s.Name)
-			}
-		}
-		paths, theirs, stepwise = append(paths, p), append(theirs, t), append(stepwise, p.Steps())
+		paths, theirs, steps = append(paths, p), append(theirs, arrowPath(p)), append(steps, p.Steps())
 	}
 	getter := variant.NewGetter(paths...)
 	var many []variant.Value
@@ -276,9 +268,7 @@ func (e encoded) getWorks() []work {
 		{"frazil Get", func() error {
 			for _, v := range e.ours {
 				for _, p := range paths {
-					if !v.Get(p).IsMissing() {
-						found++
-					}
+					count(!v.Get(p).IsMissing())
 				}
 			}
 			return nil
@@ -286,45 +276,62 @@ func (e encoded) getWorks() []work {
 		{"frazil Getter of all five", func() error {
 			for _, v := range e.ours {
 				many = getter.Get(v, many)
-				if !many[0].IsMissing() {
-					found++
-				}
+				count(!many[0].IsMissing())
 			}
 			return nil
 		}},
 		{"frazil Field and Index, a search each", func() error {
 			for _, v := range e.ours {
-				for _, steps := range stepwise {
-					x := v
-					for _, s := range steps {
-						if s.IsIndex {
-							x = x.Index(s.Index)
-						} else {
-							x = x.Field(s.Name)
-						}
-					}
-					if !x.IsMissing() {
-						found++
-					}
+				for _, s := range steps {
+					count(!search(v, s).IsMissing())
 				}
 			}
 			return nil
 		}},
 		{"arrow-go GetByPath", func() error {
-			if e.arrow != nil {
-				return e.arrow
-			}
-			for _, v := range e.theirs {
+			for _, v := range e.theirs[:len(e.theirs)*boolean(e.arrow == nil)] {
 				for _, p := range theirs {
-					if _, ok, err := v.GetByPath(p); ok && err == nil {
-						found++
-					}
+					_, ok, err := v.GetByPath(p)
+					count(ok && err == nil)
 				}
 			}
-			return nil
+			return e.arrow
 		}},
 	}
 }
 
-// found keeps the compiler from dropping lookups.
+func arrowPath(p variant.Path) (out arrowvariant.VariantPath) {
+	for _, s := range p.Steps() {
+		if s.IsIndex {
+			out = out.Index(s.Index)
+		} else {
+			out = out.Field(s.Name)
+		}
+	}
+	return out
+}
+
+// search follows a path without what a compiled one remembers.
+func search(v variant.Value, steps []variant.Step) variant.Value {
+	for _, s := range steps {
+		if s.IsIndex {
+			v = v.Index(s.Index)
+		} else {
+			v = v.Field(s.Name)
+		}
+	}
+	return v
+}
+
+// count keeps the compiler from dropping lookups.
+func count(ok bool) { found += boolean(ok) }
+
+func boolean(x bool) int {
+	if x {
+		return 1
+	}
+	return 0
+}
+
+// found is the number of lookups that led somewhere.
 var found int
