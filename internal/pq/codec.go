@@ -272,7 +272,7 @@ func (c *compressor) startZstd() (err error) {
 		// the last option they would not be compressed at all.
 		c.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
 			zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(c.level)), zstd.WithZeroFrames(true),
-			zstd.WithAllLitEntropyCompression(true))
+			zstd.WithWindowSize(1<<20), zstd.WithAllLitEntropyCompression(true))
 	}
 	return err
 }

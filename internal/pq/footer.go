@@ -7,6 +7,14 @@ import (
 	"github.com/frazil/frazil/internal/leaf"
 )
 
+// maxSchemaNodes bounds a foreign schema, and maxPrealloc the memory that a
+// list's count may claim before its elements were seen: an element of a byte or
+// two becomes a structure of a hundred times that.
+const (
+	maxSchemaNodes = 1 << 18
+	maxPrealloc    = 1 << 12
+)
+
 // footer is the decoded FileMetaData of parquet.thrift.
 type footer struct {
 	root      *leaf.Node
@@ -29,6 +37,10 @@ func decodeFooter(b []byte, dataEnd int64) (*footer, error) {
 		switch id {
 		case 2:
 			elem, n := r.list(typ)
+			if n > maxSchemaNodes {
+				r.fail(unsupportedf("a schema of %d nodes", n))
+				break
+			}
 			schema = make([]schemaElement, 0, n)
 			for i := 0; i < n && r.err == nil; i++ {
 				schema = append(schema, r.schemaElement(elem))
@@ -37,7 +49,7 @@ func decodeFooter(b []byte, dataEnd int64) (*footer, error) {
 			f.rows = r.int(typ)
 		case 4:
 			elem, n := r.list(typ)
-			f.groups = make([]RowGroup, 0, n)
+			f.groups = make([]RowGroup, 0, min(n, maxPrealloc))
 			for i := 0; i < n && r.err == nil; i++ {
 				f.groups = append(f.groups, r.rowGroup(elem))
 			}
@@ -130,7 +142,7 @@ func (c *Chunk) check(in *leaf.Info, rows, dataEnd int64) error {
 
 func (r *thriftReader) keyValues(typ byte) []KeyValue {
 	elem, n := r.list(typ)
-	out := make([]KeyValue, 0, n)
+	out := make([]KeyValue, 0, min(n, maxPrealloc))
 	for i := 0; i < n && r.err == nil; i++ {
 		var kv KeyValue
 		r.structure(elem, func(id int16, typ byte) bool {
@@ -164,11 +176,13 @@ func (r *thriftReader) columnOrders(typ byte) []bool {
 
 func (r *thriftReader) rowGroup(typ byte) RowGroup {
 	var g RowGroup
+	complete := false
 	r.structure(typ, func(id int16, typ byte) bool {
 		switch id {
 		case 1:
 			elem, n := r.list(typ)
-			g.Chunks = make([]Chunk, 0, min(n, 1<<12))
+			g.Chunks = make([]Chunk, 0, min(n, maxPrealloc))
+			complete = true
 			for i := 0; i < n && r.err == nil; i++ {
 				g.Chunks = append(g.Chunks, r.chunk(elem))
 			}
@@ -179,6 +193,9 @@ func (r *thriftReader) rowGroup(typ byte) RowGroup {
 		}
 		return true
 	})
+	if !complete {
+		r.fail(corruptf("a row group without columns"))
+	}
 	return g
 }
 

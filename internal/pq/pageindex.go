@@ -14,7 +14,7 @@ func decodeOffsetIndex(b []byte, c *Chunk, rows int64) (*PageIndex, error) {
 			return false
 		}
 		elem, n := r.list(typ)
-		x.Pages = make([]PageStats, 0, n)
+		x.Pages = make([]PageStats, 0, min(n, maxPrealloc))
 		for i := 0; i < n && r.err == nil; i++ {
 			x.Pages = append(x.Pages, r.pageLocation(elem))
 		}
@@ -43,7 +43,7 @@ func decodeOffsetIndex(b []byte, c *Chunk, rows int64) (*PageIndex, error) {
 }
 
 func (r *thriftReader) pageLocation(typ byte) PageStats {
-	var p PageStats
+	p := PageStats{FirstRow: -1}
 	r.structure(typ, func(id int16, typ byte) bool {
 		switch id {
 		case 1:
@@ -57,6 +57,9 @@ func (r *thriftReader) pageLocation(typ byte) PageStats {
 		}
 		return true
 	})
+	if p.Size <= 0 || p.FirstRow < 0 {
+		r.fail(corruptf("an offset index entry of %d bytes at row %d", p.Size, p.FirstRow))
+	}
 	return p
 }
 

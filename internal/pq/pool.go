@@ -39,3 +39,32 @@ func (c *ColumnReader) release() {
 	c.window, c.page.body, c.page.plain, c.page.scratch.view = nil, nil, nil, nil
 	c.page.hybrid, c.page.def, c.page.rep = hybridReader{}, levelReader{}, levelReader{}
 }
+
+// Encoders are pooled as well: a table's many files, and the many files that a
+// partitioned append has open, then share a few. The rule: only WriteRowGroup
+// takes and gives back, nothing that it leaves behind points into an encoder,
+// and one that has grown past maxEncoder is left to the collector.
+const maxEncoder = 64 << 20
+
+var pooledEncoders sync.Pool // of *chunkEncoder
+
+func takeEncoder(o *WriterOptions) *chunkEncoder {
+	e, _ := pooledEncoders.Get().(*chunkEncoder)
+	if e == nil {
+		e = &chunkEncoder{}
+	}
+	if e.comp.codec != o.Codec || e.comp.level != o.Level {
+		e.comp = compressor{codec: o.Codec, level: o.Level}
+	}
+	e.opts = o
+	e.levels.reset()
+	return e
+}
+
+func giveEncoder(e *chunkEncoder) {
+	e.opts = nil
+	e.levels.reset() // it points to the row group's levels
+	if cap(e.out)+cap(e.page)+cap(e.gather.data)+8*cap(e.numbers) <= maxEncoder {
+		pooledEncoders.Put(e)
+	}
+}

@@ -18,8 +18,9 @@ const magic = "PAR1"
 var errClosed = errors.New("pq: writer is closed")
 
 // Writer writes one Parquet file, row group by row group. It is not safe for
-// concurrent use. It holds one encoded row group at most: one encoded column
-// chunk when Workers is 1. The first error is sticky.
+// concurrent use. During WriteRowGroup it holds one encoded row group at most,
+// one encoded column chunk when Workers is 1; between the calls, only what the
+// footer will say. The first error is sticky.
 type Writer struct {
 	w      io.Writer
 	opts   WriterOptions
@@ -27,13 +28,12 @@ type Writer struct {
 	leaves []leaf.Info
 	bloom  []bool // by leaf
 
-	offset   int64
-	rows     int64
-	groups   []groupMeta
-	columns  []ColumnMeta
-	encoders []*chunkEncoder
-	closed   bool
-	err      error
+	offset  int64
+	rows    int64
+	groups  []groupMeta
+	columns []ColumnMeta
+	closed  bool
+	err     error
 }
 
 // groupMeta is what the footer says about one row group.
@@ -59,9 +59,6 @@ func NewWriter(w io.Writer, root *leaf.Node, opts WriterOptions) (*Writer, error
 	for i, in := range wr.leaves {
 		wr.columns[i].Info = in
 		wr.bloom[i] = slices.Contains(opts.BloomFilters, pathText(in.Path))
-	}
-	for range max(min(opts.Workers, len(wr.leaves)), 1) {
-		wr.encoders = append(wr.encoders, &chunkEncoder{opts: &wr.opts, comp: compressor{codec: opts.Codec, level: opts.Level}})
 	}
 	wr.write([]byte(magic))
 	return wr, wr.err
@@ -96,13 +93,15 @@ func (w *Writer) WriteRowGroup(cols []*leaf.Buffer, rows int) error {
 		return inputf("%d buffers for %d leaves", len(cols), len(w.leaves))
 	}
 	g := groupMeta{rows: rows, offset: w.offset, chunks: make([]chunkMeta, len(cols))}
-	for _, e := range w.encoders {
-		e.levels.reset()
+	encoders := make([]*chunkEncoder, max(min(w.opts.Workers, len(w.leaves)), 1))
+	for i := range encoders {
+		encoders[i] = takeEncoder(&w.opts)
+		defer giveEncoder(encoders[i])
 	}
-	if len(w.encoders) == 1 {
-		w.err = w.encodeInOrder(&g, cols)
+	if len(encoders) == 1 {
+		w.err = w.encodeInOrder(encoders[0], &g, cols)
 	} else {
-		w.err = w.encodeParallel(&g, cols)
+		w.err = w.encodeParallel(encoders, &g, cols)
 	}
 	if w.err != nil {
 		return w.err
@@ -112,13 +111,13 @@ func (w *Writer) WriteRowGroup(cols []*leaf.Buffer, rows int) error {
 	return nil
 }
 
-func (w *Writer) encodeInOrder(g *groupMeta, cols []*leaf.Buffer) error {
+func (w *Writer) encodeInOrder(e *chunkEncoder, g *groupMeta, cols []*leaf.Buffer) error {
 	for j, b := range cols {
-		c, err := w.encodeColumn(w.encoders[0], g, j, b)
+		c, err := w.encodeColumn(e, g, j, b)
 		if err != nil {
 			return err
 		}
-		w.place(g, j, c, w.encoders[0].out)
+		w.place(g, j, c, e.out)
 	}
 	return w.err
 }
@@ -136,13 +135,13 @@ func (w *Writer) encodeColumn(e *chunkEncoder, g *groupMeta, j int, b *leaf.Buff
 
 // encodeParallel lets each encoder take the next column that is free, and
 // writes the chunks in their order once all are there.
-func (w *Writer) encodeParallel(g *groupMeta, cols []*leaf.Buffer) error {
+func (w *Writer) encodeParallel(encoders []*chunkEncoder, g *groupMeta, cols []*leaf.Buffer) error {
 	done := make([]*column, len(cols))
 	pages := make([][]byte, len(cols))
 	errs := make([]error, len(cols))
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for _, e := range w.encoders {
+	for _, e := range encoders {
 		wg.Go(func() {
 			for {
 				j := int(next.Add(1)) - 1
