@@ -2,7 +2,9 @@ package iceberg
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -19,6 +21,7 @@ type version struct {
 	snapshotID int64
 	ref        string
 	asOf       time.Time
+	after      int64 // only what was appended after this snapshot; 0 for everything
 }
 
 // fileTask is one data file to read and what has been deleted of it.
@@ -61,18 +64,49 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 	if err != nil {
 		return nil, err
 	}
+	if v.after != 0 {
+		return out, t.planAppends(ctx, v, out, workers)
+	}
 	planned, err := scan.PlanFiles(ctx)
 	if err != nil {
 		return nil, planError(err)
 	}
-	fs, err := tbl.FS(ctx)
+	files, err := tbl.FS(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("iceberg: plan: %w", err)
 	}
-	vectors, err := liveVectors(fs, out.snapshot)
+	vectors, err := liveVectors(files, out.snapshot)
 	if err != nil {
 		return nil, err
 	}
+	if err := out.addTasks(planned, vectors); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// planAppends plans the files that append snapshots have added.
+func (t *Table) planAppends(ctx context.Context, v version, out *plannedScan, workers int) error {
+	tbl := t.Unwrap()
+	switch {
+	case tbl.Metadata().SnapshotByID(v.after) == nil:
+		return invalidf("scan: no snapshot %d", v.after)
+	case v.after == out.snapshot.SnapshotID:
+		return nil
+	}
+	planned, err := tbl.NewIncrementalAppendScan(table.WithRowFilter(out.filter.planning(out.schema)), table.WithMaxConcurrency(workers)).
+		FromSnapshotExclusive(v.after).ToSnapshot(out.snapshot.SnapshotID).PlanFiles(ctx)
+	if err != nil {
+		if contextError(err) == nil {
+			err = fmt.Errorf("%w: scan after snapshot %d: %w", ErrInvalid, v.after, err)
+		}
+		return err
+	}
+	return out.addTasks(planned, nil)
+}
+
+// addTasks takes over what iceberg-go has planned.
+func (out *plannedScan) addTasks(planned []table.FileScanTask, vectors map[string]ice.DataFile) error {
 	for i := range planned {
 		// A large file comes as several ranges. Ranges are no concern here:
 		// rows are divided by row group.
@@ -86,7 +120,7 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 		}
 		task, err := newFileTask(&planned[i], vectors)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		out.tasks = append(out.tasks, task)
 	}
@@ -99,7 +133,7 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 		}
 		return 0
 	})
-	return out, nil
+	return nil
 }
 
 // scan makes iceberg-go's scan of the version.
@@ -134,6 +168,10 @@ func (v version) scan(tbl *table.Table, opts ...table.ScanOption) (*table.Scan, 
 func planError(err error) error {
 	if ctxErr := contextError(err); ctxErr != nil {
 		return ctxErr
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("iceberg: plan: %w", err)
 	}
 	return fmt.Errorf("%w: plan: %w", ErrCorrupt, err)
 }

@@ -43,6 +43,12 @@ type ScanOptions struct {
 	// AsOf reads the snapshot that was current at a time.
 	AsOf time.Time
 
+	// After reads only the rows that append snapshots after this one have added,
+	// up to the version that is read, as they were added: what later snapshots
+	// delete is still there. The snapshot must be an ancestor of that version.
+	// 0: all rows.
+	After int64
+
 	// Limit ends the scan after so many rows. Deleted rows and those that the
 	// filter takes out do not count. 0: no limit.
 	Limit int64
@@ -110,7 +116,7 @@ func (t *Table) Scan(ctx context.Context, opts ScanOptions) (*Scan, error) {
 		return nil, err
 	}
 	opts.withDefaults()
-	v := version{snapshotID: opts.SnapshotID, ref: opts.Ref, asOf: opts.AsOf}
+	v := version{snapshotID: opts.SnapshotID, ref: opts.Ref, asOf: opts.AsOf, after: opts.After}
 	plan, err := t.plan(ctx, v, opts.Where, opts.Workers)
 	if err != nil {
 		return nil, err

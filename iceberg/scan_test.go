@@ -323,6 +323,25 @@ func TestScanVersions(t *testing.T) {
 	require.Empty(t, scanJSON(t, empty, ScanOptions{Extractions: []Extraction{{Column: "v", Path: variant.Path{}}}}))
 }
 
+// An incremental scan sees what was appended, not what was changed.
+func TestScanAfter(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id:bigint", "")
+	first := appendRows(t, tbl, `{"id":1}`, `{"id":2}`).SnapshotID
+	second := appendRows(t, tbl, `{"id":3}`).SnapshotID
+	deleteRows(t, tbl, "id IN (1, 3)")
+	_, err := tbl.Update(context.Background(), []Assignment{set(t, "id = 20")}, where(t, "id = 2"), WriteOptions{})
+	require.NoError(t, err)
+	last := appendRows(t, tbl, `{"id":4}`).SnapshotID
+	require.Equal(t, []string{`{"id":3}`, `{"id":4}`}, scanJSON(t, tbl, ScanOptions{After: first}))
+	require.Equal(t, []string{`{"id":3}`}, scanJSON(t, tbl, ScanOptions{After: first, SnapshotID: second}))
+	require.Equal(t, []string{`{"id":4}`}, scanJSON(t, tbl, ScanOptions{After: first, Where: where(t, "id > 3")}))
+	require.Empty(t, scanJSON(t, tbl, ScanOptions{After: last}))
+	_, err = tryScanJSON(tbl, ScanOptions{After: 5})
+	require.ErrorIs(t, err, ErrInvalid)
+	_, err = tryScanJSON(tbl, ScanOptions{After: last, SnapshotID: first})
+	require.ErrorIs(t, err, ErrInvalid)
+}
+
 func BenchmarkScanAll(b *testing.B) {
 	tbl := benchTable(b, true)
 	runtime.GC()

@@ -241,7 +241,7 @@ func TestPruningIsSoundS27(t *testing.T) {
 			_, err := tbl.AppendJSON(context.Background(), rowsOf(rows...), AppendOptions{RowGroupBytes: 400})
 			require.NoError(t, err)
 		}
-		for range 120 {
+		for range 40 {
 			text := randomPredicate(r, 3)
 			require.Equal(t, bruteForce(t, tbl, text), sortedIDs(idsWhere(t, tbl, text)), "%s partitioned by %q", text, partition)
 		}
