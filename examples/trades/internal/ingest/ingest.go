@@ -21,6 +21,7 @@ type Options struct {
 	// Drain ends the query when the topic has been read to its present end.
 	Drain      bool
 	Checkpoint string
+	Workers    int // goroutines that shred and encode; 0: one per processor
 	OnCommit   func(stream.Epoch, *iceberg.Commit)
 }
 
@@ -47,7 +48,7 @@ func Query(table *iceberg.Table, o Options) (stream.Query, error) {
 			Brokers: o.Brokers, Topics: []string{trade.Topic}, Group: o.Group, Start: start,
 		}),
 		Transform:  check(trade.NewDecoder()),
-		Sink:       stream.NewIcebergSink(table, stream.IcebergSinkOptions{OnCommit: o.OnCommit}),
+		Sink:       stream.NewIcebergSink(table, stream.IcebergSinkOptions{OnCommit: o.OnCommit, Workers: o.Workers}),
 		Trigger:    trigger,
 		Checkpoint: o.Checkpoint,
 		DeadLetter: dead,

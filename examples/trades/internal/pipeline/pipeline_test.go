@@ -28,10 +28,11 @@ func options(t *testing.T) Options {
 
 func TestSameSeedSameFiguresHoweverTheStreamIsCut(t *testing.T) {
 	o := options(t)
+	o.Interval = time.Hour // everything in one commit
 	first, err := Run(t.Context(), o)
 	require.NoError(t, err)
 	o = options(t)
-	o.Rate, o.Interval = 20000, 30*time.Millisecond
+	o.Rate, o.Interval = 2000, 50*time.Millisecond
 	second, err := Run(t.Context(), o)
 	require.NoError(t, err)
 

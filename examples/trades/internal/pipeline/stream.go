@@ -58,6 +58,9 @@ func (p *pipeline) startQueries(ctx context.Context) ([]*stream.Running, error) 
 	}
 	rows, err := ingest.Query(p.trades, ingest.Options{
 		Brokers: p.brokers, Checkpoint: filepath.Join(checkpoints, "ingest"), NewOnly: true, Interval: p.o.Interval,
+		// One worker leaves the other processors to the alerts, whose latency
+		// suffers when a commit takes all of them.
+		Workers: 1,
 	})
 	if err != nil {
 		return nil, errors.Join(err, alerts.DeadLetter.Close())
