@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -249,9 +248,4 @@ func (f *File) offsetIndex(i int, c *Chunk) (*PageIndex, error) {
 		return nil, err
 	}
 	return decodeOffsetIndex(b, c, f.foot.groups[i].Rows)
-}
-
-// String names the file for logs.
-func (f *File) String() string {
-	return fmt.Sprintf("%s (%d rows, %d row groups)", f.opts.Name, f.foot.rows, len(f.foot.groups))
 }
