@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -224,5 +225,13 @@ func isVariantGroup(n *leaf.Node) bool {
 	return n.Logical == leaf.Variant || n.Logical == leaf.None && n.Child("metadata") != nil && n.Child("typed_value") != nil
 }
 
-// MarshalIndent gives the inspection as indented JSON.
-func (out *Inspection) MarshalIndent() ([]byte, error) { return json.MarshalIndent(out, "", "  ") }
+// MarshalIndent gives the inspection as indented JSON, with the angle brackets of
+// schema texts as they are.
+func (out *Inspection) MarshalIndent() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(out)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}

@@ -35,7 +35,8 @@ type streams struct {
 // commands lists the verbs in the order of the help text.
 func commands() []command {
 	return []command{
-		loadCommand(), scanCommand(), getCommand(), deleteCommand(), updateCommand(), mergeCommand(), inspectCommand(),
+		loadCommand(), scanCommand(), getCommand(), deleteCommand(), updateCommand(), mergeCommand(),
+		compactCommand(), reshredCommand(), expireCommand(), orphansCommand(), inspectCommand(),
 	}
 }
 

@@ -153,6 +153,29 @@ func TestInspectJSON(t *testing.T) {
 	require.Equal(t, one, mustLake(t, "", "inspect", "-catalog", "sqlite:"+filepath.Join(dir, "catalog.db"), "-table", "d.t", "-json"))
 }
 
+func TestMaintenance(t *testing.T) {
+	dir := t.TempDir()
+	table := func(cmd string, more ...string) []string {
+		return append([]string{cmd, "-warehouse", dir, "-table", "d.raw"}, more...)
+	}
+	for i := range 3 {
+		in := strings.Repeat(fmt.Sprintf("{\"n\":%d}\n", i), 20)
+		mustLake(t, in, table("load", "-shred=false", "-")...)
+	}
+	require.Contains(t, mustLake(t, "", table("reshred", "-to", "d.fast")...), "60 rows")
+	require.Contains(t, mustLake(t, "", table("reshred", "-to", "d.fast")...), "0 rows")
+	rows := mustLake(t, "", table("scan")...)
+	require.Equal(t, rows, mustLake(t, "", "scan", "-warehouse", dir, "-table", "d.fast"))
+	require.Contains(t, mustLake(t, "", "inspect", "-warehouse", dir, "-table", "d.fast", "-json"), `"doc": "struct<n int>"`)
+
+	require.Contains(t, mustLake(t, "", table("compact")...), "3 files with 60 rows became 1")
+	require.Equal(t, rows, mustLake(t, "", table("scan")...))
+	require.Contains(t, mustLake(t, "", table("expire", "-keep", "1")...), "snapshots expired")
+	require.Equal(t, rows, mustLake(t, "", table("scan")...))
+	require.Empty(t, mustLake(t, "", table("orphans")...))
+	mustLake(t, "", table("inspect", "-verify")...)
+}
+
 func TestMisuseSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
