@@ -46,13 +46,14 @@ var edges = []struct {
 }{
 	{1 * time.Millisecond, "< 1"},
 	{2 * time.Millisecond, "1"},
-	{3 * time.Millisecond, "2"},
-	{5 * time.Millisecond, "3–4"},
+	{5 * time.Millisecond, "2–4"},
 	{10 * time.Millisecond, "5–9"},
 	{20 * time.Millisecond, "10–19"},
 	{50 * time.Millisecond, "20–49"},
 	{100 * time.Millisecond, "50–99"},
-	{math.MaxInt64, "≥ 100"},
+	{200 * time.Millisecond, "100–199"},
+	{500 * time.Millisecond, "200–499"},
+	{math.MaxInt64, "≥ 500"},
 }
 
 func newHistogram(latencies []time.Duration) histogram {
@@ -138,7 +139,7 @@ type deskPart struct {
 const (
 	deskLeft  = 44.0
 	deskWidth = 480.0
-	deskRight = 140.0 // room for the totals
+	deskRight = 152.0 // room for the totals
 	deskPitch = 38.0
 )
 
