@@ -235,7 +235,7 @@ func BenchmarkValuesToFile(b *testing.B) {
 }
 
 // fileRows is the number of rows that a reader of the benchmarks takes at once.
-const fileRows = 8192
+const fileRows = 1024
 
 // benchFile reads requests from a file in batches.
 func benchFile(b *testing.B, reqs []Request) {
