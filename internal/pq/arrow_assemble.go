@@ -22,7 +22,7 @@ type Assembler struct {
 // NewAssembler makes an assembler for the column n. The levels of its batches
 // count from the root of the schema, of which n is a child.
 func NewAssembler(n *leaf.Node, mem memory.Allocator) (*Assembler, error) {
-	tree, err := newArrowNode(n, arrowLevels{}, new(int))
+	tree, err := newArrowTree(n)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,8 @@ func (a *Assembler) build(t *arrowNode) (arrow.ArrayData, error) {
 		return a.buildStruct(t)
 	case arrowList:
 		return a.buildList(t)
+	case arrowVariant:
+		return a.buildVariant(t)
 	case arrowPrimitive:
 	}
 	return a.buildPrimitive(t, a.batches[t.first])

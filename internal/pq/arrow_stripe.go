@@ -20,7 +20,7 @@ type Striper struct {
 // NewStriper makes a striper for the column n, whose tree may come from NodeOf
 // or from elsewhere.
 func NewStriper(n *leaf.Node) (*Striper, error) {
-	tree, err := newArrowNode(n, arrowLevels{}, new(int))
+	tree, err := newArrowTree(n)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +124,8 @@ func (s *Striper) present(t *arrowNode, arr arrow.Array, from, to int, rep, def 
 	case arrowList:
 		return s.lists(t, arr, from, to, rep, def)
 	case arrowPrimitive:
+	case arrowVariant:
+		panic("BUG: a striper has no shredded Variants")
 	}
 	b := s.buffers[t.first]
 	s.slots(b, to-from, rep, def)

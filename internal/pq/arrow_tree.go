@@ -14,7 +14,8 @@ type arrowKind uint8
 const (
 	arrowPrimitive arrowKind = iota
 	arrowStruct
-	arrowList // a map is a list of entries
+	arrowList    // a map is a list of entries
+	arrowVariant // a shredded Variant; an unshredded one is a struct
 )
 
 // arrowNode is a node of a column as Arrow sees it: the repeated group inside of
@@ -39,6 +40,7 @@ type arrowNode struct {
 	children []*arrowNode
 	// entries marks the struct of a map, whose fields have no fixed names.
 	entries bool
+	values  VariantValues // of a shredded Variant
 }
 
 // arrowLevels are the levels around a node: those at which its parent's items
@@ -48,51 +50,62 @@ type arrowLevels struct {
 	parentDef        uint8
 }
 
-// newArrowNode makes the tree for a column or a part of it. leaves counts the
-// leaves that were passed.
-func newArrowNode(n *leaf.Node, lv arrowLevels, leaves *int) (*arrowNode, error) {
+// treeBuilder makes the tree of a column; leaves counts the leaves that it has
+// passed.
+type treeBuilder struct {
+	leaves int
+	open   VariantOpener // nil when shredded Variants are an error
+}
+
+// newArrowTree makes the tree of the column n.
+func newArrowTree(n *leaf.Node) (*arrowNode, error) {
+	var b treeBuilder
+	return b.node(n, arrowLevels{})
+}
+
+// node makes the tree for a column or a part of it.
+func (b *treeBuilder) node(n *leaf.Node, lv arrowLevels) (*arrowNode, error) {
+	t := &arrowNode{arrowLevels: lv, node: n, def: lv.parentDef, first: b.leaves}
 	if n.Repetition == leaf.Repeated {
 		// A repeated node outside of a list is a list of required elements.
-		t := &arrowNode{arrowLevels: lv, kind: arrowList, node: n, def: lv.parentDef, first: *leaves}
-		return t, t.setElement(n, n, leaves)
+		return t, b.element(t, n, n)
 	}
-	t := &arrowNode{arrowLevels: lv, node: n, def: lv.parentDef, first: *leaves}
 	if n.Repetition == leaf.Optional {
 		t.nullable = true
 		t.def++
 	}
-	return t, t.shape(leaves)
+	return t, b.shape(t)
 }
 
 // shape sets kind, type and children by the node's type and annotation.
-func (t *arrowNode) shape(leaves *int) (err error) {
+func (b *treeBuilder) shape(t *arrowNode) (err error) {
 	n := t.node
 	switch {
 	case n.Type != leaf.Group:
 		t.typ, err = primitiveType(n)
-		*leaves++
-		t.end = *leaves
+		b.leaves++
+		t.end = b.leaves
 		return err
 	case n.Logical == leaf.List && len(n.Children) == 1 && n.Children[0].Repetition == leaf.Repeated:
-		return t.setElement(n.Children[0], listElement(n), leaves)
+		return b.element(t, n.Children[0], listElement(n))
 	case n.Logical == leaf.Map && len(n.Children) == 1 && n.Children[0].Repetition == leaf.Repeated && len(n.Children[0].Children) == 2:
-		return t.setElement(n.Children[0], n.Children[0], leaves)
+		return b.element(t, n.Children[0], n.Children[0])
 	case n.Logical == leaf.Variant && (len(n.Children) != 2 || n.Child("metadata") == nil || n.Child("value") == nil):
-		return unsupportedf("Variant %q is shredded", n.Name)
+		return t.setVariant(b)
 	}
 	t.kind = arrowStruct
 	fields := make([]arrow.Field, 0, len(n.Children))
 	for _, c := range n.Children {
 		lv := t.arrowLevels
 		lv.parentDef = t.def
-		child, err := newArrowNode(c, lv, leaves)
+		child, err := b.node(c, lv)
 		if err != nil {
 			return err
 		}
 		t.children = append(t.children, child)
 		fields = append(fields, child.field())
 	}
-	t.end = *leaves
+	t.end = b.leaves
 	t.typ = arrow.StructOf(fields...)
 	return nil
 }
@@ -108,9 +121,9 @@ func listElement(n *leaf.Node) *leaf.Node {
 	return repeated.Children[0]
 }
 
-// setElement makes t a list whose repeated node is given; the element is that
-// node, then without its repetition, or its child.
-func (t *arrowNode) setElement(repeated, element *leaf.Node, leaves *int) error {
+// element makes t a list whose repeated node is given; the element is that node,
+// then without its repetition, or its child.
+func (b *treeBuilder) element(t *arrowNode, repeated, element *leaf.Node) error {
 	t.kind = arrowList
 	t.elemDef, t.elemRep = t.def+1, t.itemRep+1
 	inner := arrowLevels{itemDef: t.elemDef, itemRep: t.elemRep, parentDef: t.elemDef}
@@ -121,11 +134,11 @@ func (t *arrowNode) setElement(repeated, element *leaf.Node, leaves *int) error 
 			n.Name = "element"
 		}
 	}
-	child, err := newArrowNode(&n, inner, leaves)
+	child, err := b.node(&n, inner)
 	if err != nil {
 		return err
 	}
-	t.children, t.end = []*arrowNode{child}, *leaves
+	t.children, t.end = []*arrowNode{child}, b.leaves
 	if t.node.Logical == leaf.Map && child.kind == arrowStruct && len(child.children) == 2 {
 		child.entries = true
 		t.typ = arrow.MapOfFields(child.children[0].field(), child.children[1].field())

@@ -206,7 +206,7 @@ func setNested(n *leaf.Node, typ arrow.DataType) error {
 // Variant is its storage struct; a shredded one is for shred to assemble, and an
 // error here.
 func FieldOf(n *leaf.Node) (arrow.Field, error) {
-	t, err := newArrowNode(n, arrowLevels{}, new(int))
+	t, err := newArrowTree(n)
 	if err != nil {
 		return arrow.Field{}, err
 	}

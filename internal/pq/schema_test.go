@@ -229,3 +229,97 @@ func TestVariantField(t *testing.T) {
 	_, err = FieldOf(shredded)
 	require.ErrorIs(t, err, ErrUnsupported)
 }
+
+// shreddedInt is a Variant shredded as int32.
+func shreddedInt(name string, rep leaf.Repetition) *leaf.Node {
+	n := testGroup(name, rep, testNode("metadata", leaf.Required, leaf.Bytes), testNode("value", leaf.Optional, leaf.Bytes), testNode("typed_value", leaf.Optional, leaf.Int32))
+	n.Logical = leaf.Variant
+	return n
+}
+
+// TestVariantAssembler: shredded Variants in lists and structs, one value a
+// slot, with empty and missing parents.
+func TestVariantAssembler(t *testing.T) {
+	list := testGroup("l", leaf.Optional, testGroup("list", leaf.Repeated, shreddedInt("element", leaf.Optional)))
+	list.Logical = leaf.List
+	st := testGroup("s", leaf.Optional, shreddedInt("v", leaf.Required), testNode("n", leaf.Optional, leaf.Int32))
+	for _, x := range []struct {
+		node     *leaf.Node
+		def, rep uint8
+		levels   []uint8 // definition levels of the metadata leaf
+		reps     []uint8
+		rows     int
+		want     string
+	}{
+		{list, 2, 1, []uint8{3, 2, 3, 1, 0, 3}, []uint8{0, 1, 1, 0, 0, 0}, 4,
+			`[[mv0 null mv2] [] null [mv5]]`},
+		{st, 1, 0, []uint8{1, 0, 1}, nil, 3,
+			`[[mv0] null [mv2]]`},
+	} {
+		_, err := NewAssembler(x.node, memory.DefaultAllocator)
+		require.ErrorIs(t, err, ErrUnsupported)
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		a, err := NewVariantAssembler(x.node, mem, func(group *leaf.Node, def, rep uint8) (VariantValues, error) {
+			require.Equal(t, leaf.Variant, group.Logical)
+			require.Equal(t, []uint8{x.def, x.rep}, []uint8{def, rep})
+			return func(batches []*leaf.Batch, slots int, each func(int, []byte, []byte) error) error {
+				require.Len(t, batches, 3)
+				for i := range slots {
+					m, v := []byte("m"), []byte(fmt.Sprint("v", i))
+					if batches[0].Def[i] < batches[0].MaxDef {
+						m, v = nil, nil
+					}
+					if err := each(i, m, v); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, nil
+		})
+		require.NoError(t, err)
+		var batches []*leaf.Batch
+		for _, in := range (&leaf.Node{Children: []*leaf.Node{x.node}}).Leaves() {
+			b := &leaf.Batch{Info: in, Rows: x.rows, Slots: len(x.levels), Nulls: len(x.levels), Def: x.levels, Rep: x.reps}
+			batches = append(batches, b)
+		}
+		arr, err := a.Assemble(batches, x.rows)
+		require.NoError(t, err)
+		require.NoError(t, array.ValidateFull(arr))
+		require.Equal(t, x.want, variantText(arr))
+		arr.Release()
+		mem.AssertSize(t, 0)
+	}
+}
+
+// variantText prints an array of Variants, alone or nested.
+func variantText(arr arrow.Array) string {
+	var parts []string
+	switch a := arr.(type) {
+	case *array.List:
+		for i := range a.Len() {
+			if a.IsNull(i) {
+				parts = append(parts, "null")
+				continue
+			}
+			lo, hi := a.ValueOffsets(i)
+			part := array.NewSlice(a.ListValues(), lo, hi)
+			parts = append(parts, variantText(part))
+			part.Release()
+		}
+	case *array.Struct:
+		value, isVariant := a.Field(a.NumField() - 1).(*array.Binary)
+		for i := range a.Len() {
+			switch {
+			case a.IsNull(i):
+				parts = append(parts, "null")
+			case isVariant:
+				parts = append(parts, string(a.Field(0).(*array.Binary).Value(i))+string(value.Value(i)))
+			default:
+				part := array.NewSlice(a.Field(0), int64(i), int64(i+1))
+				parts = append(parts, variantText(part))
+				part.Release()
+			}
+		}
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}
