@@ -10,8 +10,6 @@ import (
 	"os"
 	"time"
 
-	ice "github.com/apache/iceberg-go"
-
 	"github.com/frazil/frazil/iceberg"
 )
 
@@ -161,13 +159,19 @@ func (l *loader) tableColumns() ([]iceberg.Column, error) {
 		if name == "" {
 			name = "doc"
 		}
-		return []iceberg.Column{{Name: name, Type: ice.VariantType{}}}, nil
+		return variantColumn(nil, name)
 	}
 	cols, err := iceberg.ParseColumns(l.columns)
 	if err == nil && l.variant != "" {
-		cols = append(cols, iceberg.Column{Name: l.variant, Type: ice.VariantType{}})
+		return variantColumn(cols, l.variant)
 	}
 	return cols, err
+}
+
+// variantColumn appends a column of type variant.
+func variantColumn(cols []iceberg.Column, name string) ([]iceberg.Column, error) {
+	typ, err := iceberg.ParseType("variant")
+	return append(cols, iceberg.Column{Name: name, Type: typ}), err
 }
 
 // checkColumns makes sure that a table that exists has the columns asked for.
