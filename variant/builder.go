@@ -244,7 +244,7 @@ func (b *Builder) Key(name []byte) {
 	s := b.top.shape
 	if s != nil {
 		guess := s.next
-		if s.n == 0 {
+		if s == b.tree.root {
 			guess = b.top.at.first
 		} else if guess == nil {
 			guess = s.guessName(name)

@@ -399,12 +399,13 @@ func (p *Parser) startsWith(k *key, pos int) bool {
 
 // expected looks for the key at pos among those that came there before.
 func (p *Parser) expected(s *objectShape, pos int, at *objectShape) *objectShape {
-	guess := at.first
-	if s.n > 0 && len(p.text)-pos > 5 {
-		guess = s.guess(p.text[pos+1 : pos+5])
-	}
-	if guess != nil && p.startsWith(guess.key, pos) {
+	if guess := at.first; s.n == 0 && guess != nil && p.startsWith(guess.key, pos) {
 		return guess
+	}
+	if len(p.text)-pos > 5 {
+		if guess := s.guess(p.text[pos+1 : pos+5]); guess != nil && p.startsWith(guess.key, pos) {
+			return guess
+		}
 	}
 	for _, c := range s.kids {
 		if p.startsWith(c.key, pos) {
