@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -18,6 +19,9 @@ import (
 func (e *engine) Assigned(ctx context.Context, parts map[Partition]Position) (Offsets, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if errors.Is(e.broken, errSessionOver) { // a late call of a source that closes
+		return nil, e.broken
+	}
 	stored, err := e.q.Sink.Recover(ctx, e.q.Name)
 	if err != nil {
 		return nil, fmt.Errorf("recover: %w", err)

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/frazil/frazil/examples/trades/internal/kafka"
 	"github.com/frazil/frazil/examples/trades/internal/trade"
 	"github.com/frazil/frazil/iceberg"
 )
@@ -126,6 +128,27 @@ func TestFewTradesAreNoSpecialCase(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, s.Table.Rows)
 	require.Equal(t, int64(3), s.BadRecords)
+}
+
+// TestRunsShareARealBroker: a run with -brokers leaves out what earlier runs
+// have left in the topics.
+func TestRunsShareARealBroker(t *testing.T) {
+	brokers, stop, err := kafka.Embedded()
+	require.NoError(t, err)
+	defer stop()
+	var before *Summary
+	for range 2 {
+		o := options(t)
+		o.Brokers = strings.Join(brokers, ",")
+		s, err := Run(t.Context(), o)
+		require.NoError(t, err)
+		if before != nil {
+			require.Equal(t, before.Trades, s.Trades)
+			require.Equal(t, before.Alerts.High, s.Alerts.High)
+			require.Equal(t, before.Batch.VaR99Total, s.Batch.VaR99Total)
+		}
+		before = s
+	}
 }
 
 // TestInterruptedRunLeavesAReadableTable stops a run while it produces.

@@ -51,9 +51,9 @@ var edges = []struct {
 	{20 * time.Millisecond, "10–19"},
 	{50 * time.Millisecond, "20–49"},
 	{100 * time.Millisecond, "50–99"},
-	{200 * time.Millisecond, "100–199"},
-	{500 * time.Millisecond, "200–499"},
-	{math.MaxInt64, "≥ 500"},
+	{200 * time.Millisecond, "100 +"},
+	{500 * time.Millisecond, "200 +"},
+	{math.MaxInt64, "500 +"},
 }
 
 func newHistogram(latencies []time.Duration) histogram {
