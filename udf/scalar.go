@@ -29,6 +29,18 @@ const (
 	Refuse
 )
 
+func (n Nulls) String() string {
+	switch n {
+	case Propagate:
+		return "propagate"
+	case ZeroValue:
+		return "zero value"
+	case Refuse:
+		return "refuse"
+	}
+	return fmt.Sprintf("Nulls(%d)", uint8(n))
+}
+
 // ScalarOptions are the choices of the slice constructors. The zero value is
 // the default.
 type ScalarOptions struct {
