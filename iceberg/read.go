@@ -277,11 +277,8 @@ type plainSource struct {
 }
 
 func (r *fileReader) plain(f ice.NestedField, col storedColumn) (source, error) {
-	if shreddedBelow(col.node) {
-		return nil, unsupportedf("column %q: a shredded Variant inside another column", f.Name)
-	}
 	node, leaves := prunedColumn(col, f)
-	asm, err := pq.NewAssembler(node, r.mem)
+	asm, err := pq.NewVariantAssembler(node, r.mem, openNestedVariant)
 	if err != nil {
 		return nil, fmt.Errorf("column %q: %w", f.Name, err)
 	}

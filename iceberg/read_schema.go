@@ -158,11 +158,3 @@ func (p *columnPruner) take(n *leaf.Node) {
 		p.next++
 	}
 }
-
-// shreddedBelow reports whether a Variant below n, which is no Variant itself,
-// has typed columns.
-func shreddedBelow(n *leaf.Node) bool {
-	return slices.ContainsFunc(n.Children, func(c *leaf.Node) bool {
-		return c.Logical == leaf.Variant && c.Child("typed_value") != nil || shreddedBelow(c)
-	})
-}
