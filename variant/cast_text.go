@@ -143,8 +143,8 @@ func appendDigit(hi, lo uint64, d byte) (uint64, uint64, bool) {
 	return hi, lo, ok && fits38(hi, lo)
 }
 
-// splitDecimal splits digits[.digits][e[sign]digits]. Exponents are clamped: the
-// digits in a text of any size cannot make up for more.
+// splitDecimal splits digits[.digits][e[sign]digits]. Exponents are clamped: no
+// text up to MaxSize has the digits to make up for more.
 func splitDecimal(b []byte) (whole, frac []byte, exp int, ok bool) {
 	i := countDigits(b)
 	whole, b = b[:i], b[i:]
@@ -166,7 +166,7 @@ func splitDecimal(b []byte) (whole, frac []byte, exp int, ok bool) {
 		return nil, nil, 0, false
 	}
 	for _, c := range b {
-		exp = min(exp*10+int(c-'0'), 1<<30)
+		exp = min(exp*10+int(c-'0'), 200_000_000)
 	}
 	if neg {
 		exp = -exp
