@@ -327,26 +327,16 @@ func (a *assembler) header(start, body, first int, largest int32) int {
 	b[0] = head
 	putUint(b[1:], uint32(n), nw)
 	ids, offsets := b[1+nw:], b[1+nw+n*iw:]
-	if iw == 1 {
+	if iw == 1 && ow == 2 { // nearly all objects
 		for i, f := range fields {
 			ids[i] = byte(f.id)
-		}
-	} else if iw > 0 {
-		for i, f := range fields {
-			putUint(ids[i*iw:], f.id, iw)
-		}
-	}
-	switch ow {
-	case 1:
-		for i, f := range fields {
-			offsets[i] = byte(f.at)
-		}
-	case 2:
-		for i, f := range fields {
 			binary.LittleEndian.PutUint16(offsets[2*i:], uint16(f.at))
 		}
-	default:
+	} else {
 		for i, f := range fields {
+			if iw > 0 {
+				putUint(ids[i*iw:], f.id, iw)
+			}
 			putUint(offsets[i*ow:], f.at, ow)
 		}
 	}

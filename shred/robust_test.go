@@ -451,3 +451,33 @@ func corruptAndRead(seed uint64, noise []byte) {
 		}
 	}
 }
+
+// The caller's text buffer may be overwritten between rows: names that lie at one
+// address in it are not one name. Keys are plain, escaped and repeated.
+func TestWriter_ReusedTextBuffer(t *testing.T) {
+	rows := []string{
+		`{"aa":1,"bb":{"cc":2}}`, `{"bb":1,"aa":{"dd":2}}`, `{"cc":1,"aa":{"cc":2}}`, `{"aa":1,"bb":{"cc":2}}`,
+		`{"\u0061a":1,"bb":{"d":1}}`, `{"\u0062b":1,"aa":{"c":1}}`, `{"\u0061a":1,"bb":{"d":1}}`,
+	}
+	for _, schema := range []string{"variant", "struct<aa int, bb struct<cc int>>"} {
+		for _, o := range []variant.ParseOptions{{}, {LastKeyWins: true}, {ReplaceInvalid: true}} {
+			w := NewWriter(mustParse(t, schema), WriterOptions{Optional: true, Parse: o})
+			buf := make([]byte, 64)
+			for range 3 {
+				for _, r := range rows {
+					require.NoError(t, w.WriteJSON(buf[:copy(buf, r)]))
+				}
+			}
+			all := append(append(append([]string(nil), rows...), rows...), rows...)
+			readBack(t, w, all...)
+			// The same for values whose bytes are overwritten.
+			w = NewWriter(mustParse(t, schema), WriterOptions{Optional: true})
+			meta, value := make([]byte, 128), make([]byte, 128)
+			for _, r := range rows {
+				v := mustJSON(t, r)
+				require.NoError(t, w.WriteValue(variant.Unchecked(meta[:copy(meta, v.Metadata())], value[:copy(value, v.Bytes())])))
+			}
+			readBack(t, w, rows...)
+		}
+	}
+}
