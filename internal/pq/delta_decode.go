@@ -190,15 +190,6 @@ func (s *pageScratch) deltaBytes(src []byte, limit, size int) error {
 	return nil
 }
 
-// grow returns a slice of length n that reuses the memory of s. Its content is
-// arbitrary.
-func grow[T any](s []T, n int) []T {
-	if cap(s) >= n {
-		return s[:n]
-	}
-	return make([]T, n, n+n/4)
-}
-
 // joinStreams undoes BYTE_STREAM_SPLIT for values of width bytes.
 func joinStreams(dst, src []byte, width int) {
 	n := len(src) / width

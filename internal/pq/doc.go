@@ -49,7 +49,7 @@
 // # Reading order
 //
 // thrift.go, schema.go, footer.go for the metadata; file.go, column.go, page.go
-// and fetch.go for the way from a file to a batch; writer.go and chunk_encode.go
+// and fetch.go for the way from a file to a batch, in the memory of memory.go; writer.go and chunk_encode.go
 // for the way back; hybrid_*.go, delta_*.go, dict_*.go and values_*.go for the
 // encodings; arrow_*.go for Arrow arrays.
 package pq

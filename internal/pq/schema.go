@@ -104,17 +104,7 @@ func (r *thriftReader) logicalType(typ byte, n *leaf.Node) {
 		switch id {
 		case 5:
 			n.Logical = leaf.Decimal
-			r.structure(typ, func(id int16, typ byte) bool {
-				switch id {
-				case 1:
-					n.Scale = int(r.int(typ))
-				case 2:
-					n.Precision = int(r.int(typ))
-				default:
-					return false
-				}
-				return true
-			})
+			r.decimalType(typ, n)
 			return true
 		case 7, 8:
 			n.Logical = leaf.Time
@@ -125,17 +115,7 @@ func (r *thriftReader) logicalType(typ byte, n *leaf.Node) {
 			return true
 		case 10:
 			n.Logical = leaf.Integer
-			r.structure(typ, func(id int16, typ byte) bool {
-				switch id {
-				case 1:
-					n.Bits = int(r.int(typ))
-				case 2:
-					n.Signed = r.bool(typ)
-				default:
-					return false
-				}
-				return true
-			})
+			r.intType(typ, n)
 			return true
 		}
 		if l, ok := plainLogical[id]; ok {
@@ -150,6 +130,34 @@ func (r *thriftReader) logicalType(typ byte, n *leaf.Node) {
 var plainLogical = map[int16]leaf.Logical{
 	1: leaf.String, 2: leaf.Map, 3: leaf.List, 4: leaf.Enum, 6: leaf.Date, 11: leaf.Unknown,
 	12: leaf.JSON, 13: leaf.BSON, 14: leaf.UUID, 15: leaf.Float16, 16: leaf.Variant,
+}
+
+func (r *thriftReader) decimalType(typ byte, n *leaf.Node) {
+	r.structure(typ, func(id int16, typ byte) bool {
+		switch id {
+		case 1:
+			n.Scale = int(r.int(typ))
+		case 2:
+			n.Precision = int(r.int(typ))
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func (r *thriftReader) intType(typ byte, n *leaf.Node) {
+	r.structure(typ, func(id int16, typ byte) bool {
+		switch id {
+		case 1:
+			n.Bits = int(r.int(typ))
+		case 2:
+			n.Signed = r.bool(typ)
+		default:
+			return false
+		}
+		return true
+	})
 }
 
 // timeType decodes TimeType and TimestampType, which have the same fields.

@@ -7,16 +7,6 @@ import (
 	"github.com/frazil/frazil/internal/leaf"
 )
 
-// growKeep returns s with length n and its content kept.
-func growKeep[T any](s []T, n int) []T {
-	if cap(s) >= n {
-		return s[:n]
-	}
-	out := make([]T, n, n+n/2)
-	copy(out, s)
-	return out
-}
-
 // readValues appends n values of the current page to b.
 func (c *ColumnReader) readValues(b *leaf.Batch, n int) error {
 	switch c.page.enc {

@@ -194,7 +194,7 @@ func (e *chunkEncoder) appendPlain(c *column, from, to int) {
 // appendPlainBits appends numbers of 4 or 8 bytes.
 func appendPlainBits(dst []byte, v []uint64, width int) []byte {
 	n := len(dst)
-	dst = grow2(dst, n+width*len(v))
+	dst = growKeep(dst, n+width*len(v))
 	out := dst[n:]
 	if width == 4 {
 		for i, x := range v {
@@ -206,16 +206,6 @@ func appendPlainBits(dst []byte, v []uint64, width int) []byte {
 		binary.LittleEndian.PutUint64(out[8*i:], x)
 	}
 	return dst
-}
-
-// grow2 returns s with length n and its content kept.
-func grow2(s []byte, n int) []byte {
-	if cap(s) >= n {
-		return s[:n]
-	}
-	out := make([]byte, n, n+n/2)
-	copy(out, s)
-	return out
 }
 
 // appendPlainBytes appends byte strings with their lengths, or without where

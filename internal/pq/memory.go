@@ -68,3 +68,22 @@ func giveEncoder(e *chunkEncoder) {
 		pooledEncoders.Put(e)
 	}
 }
+
+// grow returns a slice of length n that reuses the memory of s. Its content is
+// arbitrary.
+func grow[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	return make([]T, n, n+n/4)
+}
+
+// growKeep returns s with length n and its content kept.
+func growKeep[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	out := make([]T, n, n+n/2)
+	copy(out, s)
+	return out
+}
