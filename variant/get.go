@@ -4,19 +4,50 @@ package variant
 // the way are corrupt ([Value.Lookup] tells the two apart). A Variant null at p is
 // a present value. Get allocates nothing.
 //
-// A compiled path remembers where its keys were in the objects that it met, so
-// that for rows of a few recurring shapes a step costs one comparison instead of
-// a search. The memory is a guess confirmed at each use, shared by all
-// goroutines, and never grows. See [Getter] for several paths at once.
+// A compiled path remembers the ids of its keys in the dictionaries that it met
+// (some 8, of up to 2 KiB), and where its keys were in the objects, so that for rows
+// of a few recurring shapes a step costs one comparison instead of a search. What it
+// remembers is confirmed at each use and shared by all goroutines. See [Getter] for
+// several paths at once.
 func (v Value) Get(p Path) Value {
 	if p.c == nil {
 		return v
 	}
-	b, state := p.c.walk(v, false)
+	r := p.c.dicts.find(v.metadata, p.c.refs)
+	b, state := v.value, walkUnsure
+	if r != nil {
+		b, state = r.walk(b)
+	}
+	if state == walkUnsure {
+		b, state = p.c.walk(v, r, false)
+	}
 	if state != walkFound {
 		return Value{}
 	}
 	return Value{v.metadata, b}
+}
+
+// walk is the walk by quick steps alone.
+func (r *resolved) walk(b []byte) ([]byte, walkState) {
+	if r.absent || len(b) == 0 {
+		return nil, walkMissing
+	}
+	state := walkFound
+	for i := range r.steps {
+		s := &r.steps[i]
+		if s.index >= 0 {
+			b, state = glanceIndex(b, s.index)
+		} else {
+			b, state = s.take(b)
+		}
+		if state != walkFound {
+			return nil, state
+		}
+	}
+	if b = exact(b); b == nil {
+		return nil, walkUnsure
+	}
+	return b, walkFound
 }
 
 // Lookup is Get that reports corruption: an error that Is [ErrCorrupt] when a
@@ -30,7 +61,7 @@ func (v Value) Lookup(p Path) (Value, error) {
 		}
 		return v, nil
 	}
-	b, state := p.c.walk(v, true)
+	b, state := p.c.walk(v, p.c.dicts.find(v.metadata, p.c.refs), true)
 	switch state {
 	case walkFound:
 		return Value{v.metadata, b}, nil
@@ -44,12 +75,12 @@ func (v Value) Lookup(p Path) (Value, error) {
 type walkState uint8
 
 const (
-	walkMissing   walkState = iota
-	walkFound               //
-	walkTruncated           // a value that does not fit, or of no known type
-	walkBadID               // a field id or its name is out of range
-	walkBadDict             // the metadata's header or offsets do not fit
-	walkUnsure              // no quick answer: a full step has to be made
+	walkMissing   walkState = iota // nothing, and no corruption
+	walkFound                      // a value, as far as its header tells
+	walkTruncated                  // a value that does not fit, or of no known type
+	walkBadID                      // a field id or its name is out of range
+	walkBadDict                    // the metadata's header or offsets do not fit
+	walkUnsure                     // no quick answer: a full step has to be made
 )
 
 // walkError makes the error of a walk that stopped at b.
@@ -70,13 +101,9 @@ func walkError(v Value, b []byte, state walkState) error {
 // walk follows the steps and returns the exact bytes of the value at their end,
 // or those where it stopped. With strict set, an object without the key has all
 // its field ids checked.
-func (c *compiledPath) walk(v Value, strict bool) ([]byte, walkState) {
+func (c *compiledPath) walk(v Value, r *resolved, strict bool) ([]byte, walkState) {
 	b := v.value
 	if len(b) == 0 {
-		return nil, walkMissing
-	}
-	r := c.dicts.find(v.metadata, c.refs)
-	if r != nil && r.absent && !strict {
 		return nil, walkMissing
 	}
 	var d dict
@@ -90,7 +117,7 @@ func (c *compiledPath) walk(v Value, strict bool) ([]byte, walkState) {
 		var state walkState
 		switch {
 		case s.isIndex:
-			child, state = s.glanceIndex(b)
+			child, state = glanceIndex(b, s.index)
 		case r != nil:
 			child, state = r.steps[i].take(b)
 		default:

@@ -149,8 +149,8 @@ func (s *compiledStep) absentAt(ids, metadata []byte, width, names, idW, pos int
 	return true
 }
 
-// glanceIndex makes a step into an array of up to 255 elements.
-func (s *compiledStep) glanceIndex(b []byte) ([]byte, walkState) {
+// glanceIndex makes a step into an array of up to 255 elements, as quickly.
+func glanceIndex(b []byte, index int) ([]byte, walkState) {
 	if len(b) < 2 || b[0]&0x13 != basicArray {
 		return nil, walkUnsure
 	}
@@ -159,11 +159,11 @@ func (s *compiledStep) glanceIndex(b []byte) ([]byte, walkState) {
 	if data+4 > len(b) {
 		return nil, walkUnsure
 	}
-	if s.index >= n {
+	if index >= n {
 		return nil, walkMissing
 	}
 	le := binary.LittleEndian
-	at := data + int(le.Uint32(b[2+s.index*offW:])&widthMask[offW])
+	at := data + int(le.Uint32(b[2+index*offW:])&widthMask[offW])
 	end := data + int(le.Uint32(b[data-offW:])&widthMask[offW])
 	if at >= end || end > len(b) {
 		return nil, walkUnsure

@@ -38,8 +38,9 @@ type resolved struct {
 // resolvedStep is where a name stands in the dictionary, and stood in the object
 // where it was last found.
 type resolvedStep struct {
-	id   uint32 // noID for an index, and for a name that is not there
-	hint atomic.Uint32
+	id    uint32 // noID for an index, and for a name that is not there
+	hint  atomic.Uint32
+	index int // of an element; -1 for a name
 }
 
 const noID = 1<<32 - 1
@@ -85,8 +86,11 @@ func resolve(metadata []byte, steps []*compiledStep) *resolved {
 		return nil
 	}
 	r := &resolved{metadata: bytes.Clone(metadata), steps: make([]resolvedStep, len(steps))}
-	for i := range r.steps {
-		r.steps[i].id = noID
+	for i, s := range steps {
+		r.steps[i].id, r.steps[i].index = noID, -1
+		if s.isIndex {
+			r.steps[i].index = s.index
+		}
 	}
 	for id := range d.n {
 		name, ok := d.name(id)

@@ -125,7 +125,7 @@ func (w *getterWalk) visit(n *getterNode, b []byte) {
 func (w *getterWalk) step(n *getterNode, b []byte) (child []byte, state walkState) {
 	switch {
 	case n.step.isIndex:
-		child, state = n.step.glanceIndex(b)
+		child, state = glanceIndex(b, n.step.index)
 	case w.ids != nil && w.ids.steps[n.number].id == noID && !w.strict:
 		return nil, walkMissing
 	case w.ids != nil:
