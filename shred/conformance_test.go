@@ -3,6 +3,7 @@ package shred
 import (
 	"bufio"
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -143,4 +144,55 @@ func sameGet(t *testing.T, ok bool, want string, arr arrow.Array, i int, note ..
 			require.NoError(t, err, note...)
 		}
 	}
+}
+
+// TestBounds_S30_SparkManifests reads the bounds that Iceberg's Java wrote, and
+// compares them with the values of the files.
+func TestBounds_S30_SparkManifests(t *testing.T) {
+	dir := shared(t, "conformance", "variant_bounds")
+	text, err := os.ReadFile(filepath.Join(dir, "files.ndjson"))
+	require.NoError(t, err)
+	known := 0
+	for line := range bytes.Lines(text) {
+		var entry struct {
+			Path  string            `json:"file_path"`
+			Lower map[string]string `json:"lower_bounds"`
+			Upper map[string]string `json:"upper_bounds"`
+		}
+		require.NoError(t, json.Unmarshal(line, &entry))
+		lower, err := hex.DecodeString(entry.Lower["2"])
+		require.NoError(t, err)
+		upper, err := hex.DecodeString(entry.Upper["2"])
+		require.NoError(t, err)
+		b := Bounds{lower, upper}
+		data, err := os.ReadFile(shared(t, entry.Path))
+		require.NoError(t, err)
+		values, _, err := readFile(data, "v")
+		require.NoError(t, err)
+		paths := 0
+		for name := range boundsObject(t, lower).Fields() {
+			path, err := variant.ParsePath(name)
+			require.NoError(t, err)
+			paths++
+			for _, typ := range []string{"double", "bigint", "decimal(38,6)", "string", "date", "timestamp", "timestamp_ntz", "binary", "boolean"} {
+				req := request(t, name, typ, true)
+				r := b.Range(req)
+				if !r.Known {
+					continue
+				}
+				known++
+				for _, v := range values {
+					if c, ok := variant.TryCast(v.Get(path), req.Type); ok {
+						if s, ok := c.Scalar(); ok && s.Kind != variant.KindNull {
+							require.NotZero(t, r.Compare(LessEqual, s)&True, "%s as %s", name, typ)
+							require.NotZero(t, r.Compare(GreaterEqual, s)&True, "%s as %s", name, typ)
+							require.NotZero(t, r.Compare(Equal, s)&True, "%s as %s", name, typ)
+						}
+					}
+				}
+			}
+		}
+		require.Positive(t, paths)
+	}
+	require.Greater(t, known, 20)
 }
