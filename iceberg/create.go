@@ -138,6 +138,9 @@ func parseTransformCall(name, args string) (PartitionField, error) {
 	if err != nil {
 		return PartitionField{}, err
 	}
+	if _, unknown := tr.(ice.UnknownTransform); unknown {
+		return PartitionField{}, fmt.Errorf("there is no transform %q", name)
+	}
 	return PartitionField{Source: source, Transform: tr}, nil
 }
 

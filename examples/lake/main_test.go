@@ -192,6 +192,7 @@ func TestMisuseSaysWhatToDo(t *testing.T) {
 		{"unknown type", []string{"load", "-warehouse", dir, "-table", "a.b", "-columns", "a:strin", "-"}},
 		{`no column "z"`, []string{"load", "-warehouse", dir, "-table", "a.b", "-columns", "a:string", "-partition", "z", "-"}},
 		{"cannot be a source", []string{"load", "-warehouse", dir, "-table", "a.b", "-partition", "doc", "-"}},
+		{"is a secret", []string{"load", "-catalog", "http://x", "-prop", "s3.secret-access-key=abc", "-table", "a.b", "-"}},
 		{"stands alone", []string{"inspect", "-metadata", "x", "-table", "a.b"}},
 		{"lake load creates it", []string{"inspect", "-warehouse", dir, "-table", "a.b"}},
 		{"no such file", []string{"load", "-warehouse", dir, "-table", "a.b", filepath.Join(dir, "none")}},

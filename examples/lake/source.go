@@ -42,11 +42,25 @@ func (p *propFlag) Set(text string) error {
 	if !ok || key == "" {
 		return errors.New("write it as key=value")
 	}
+	if isSecret(key) {
+		return fmt.Errorf("%s is a secret, which others can see in a flag; set it in the environment (FRAZIL_CATALOG_TOKEN, FRAZIL_CATALOG_CREDENTIAL, or the variables of the cloud)", key)
+	}
 	if *p == nil {
 		*p = propFlag{}
 	}
 	(*p)[key] = value
 	return nil
+}
+
+// isSecret tells the properties that hold secrets by their names.
+func isSecret(key string) bool {
+	key = strings.ToLower(key)
+	for _, word := range []string{"token", "credential", "secret", "password", "access-key", "account-key", "sas"} {
+		if strings.HasSuffix(key, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // openCatalog opens the catalog that the flags name.

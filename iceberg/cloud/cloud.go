@@ -7,12 +7,15 @@
 // It is a package of its own because the clients of these services take minutes
 // to compile, and a program on local files does not need them.
 //
-// Credentials come from the environment, as each service's client reads them,
-// or from the properties that OpenCatalog is given.
+// Credentials come from the environment: those of storage as each service's
+// client reads them, those of a REST catalog from FRAZIL_CATALOG_TOKEN or
+// FRAZIL_CATALOG_CREDENTIAL (id:secret), unless OpenCatalog is given the
+// properties token or credential.
 package cloud
 
 import (
 	"context"
+	"os"
 
 	ice "github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
@@ -39,7 +42,16 @@ func open(kind string) iceberg.Opener {
 		p["type"] = kind
 		if kind == "rest" {
 			p["uri"] = uri
+			fromEnv(p, "token", "FRAZIL_CATALOG_TOKEN")
+			fromEnv(p, "credential", "FRAZIL_CATALOG_CREDENTIAL")
 		}
 		return catalog.Load(ctx, kind, p)
+	}
+}
+
+// fromEnv sets a property that the caller has not set.
+func fromEnv(p ice.Properties, key, variable string) {
+	if v := os.Getenv(variable); v != "" && p[key] == "" {
+		p[key] = v
 	}
 }

@@ -1,0 +1,121 @@
+package iceberg
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// partitionRows counts the live rows by partition.
+func partitionRows(t *testing.T, tbl *Table) map[string]int64 {
+	t.Helper()
+	info, err := tbl.Inspect(bg)
+	require.NoError(t, err)
+	out := map[string]int64{}
+	for _, f := range info.DataFiles {
+		names := make([]string, 0, len(f.Partition))
+		for n, v := range f.Partition {
+			names = append(names, fmt.Sprintf("%s=%v", n, v))
+		}
+		slices.Sort(names)
+		out[fmt.Sprint(names)] += f.Rows
+	}
+	return out
+}
+
+// Rows that Spark has put into partitions by year, month, truncate and bucket,
+// dates before 1970 and nulls among them, land in the same partitions here,
+// whether they come as JSON or as Arrow batches.
+func TestPartitionsAgreeWithSpark(t *testing.T) {
+	for _, name := range []string{"partition_transforms", "trades_s"} {
+		meta := filepath.Join(sharedDir(t), "conformance", name, "metadata", "v2.metadata.json")
+		spark, err := OpenMetadata(meta)
+		require.NoError(t, err)
+		spec := specLike(t, spark)
+		want := partitionRows(t, spark)
+		require.Greater(t, len(want), 10)
+
+		cat := newCatalog(t)
+		asJSON, err := cat.Create(bg, "ns.json", spec)
+		require.NoError(t, err)
+		appendRows(t, asJSON, readJSON(t, spark)...)
+		require.Equal(t, want, partitionRows(t, asJSON), name)
+
+		asBatches, err := cat.Create(bg, "ns.batches", spec)
+		require.NoError(t, err)
+		scan, err := spark.Scan(bg, ScanOptions{})
+		require.NoError(t, err)
+		_, err = asBatches.Append(bg, scan.Batches(bg), AppendOptions{})
+		require.NoError(t, err)
+		require.Equal(t, want, partitionRows(t, asBatches), name)
+
+		rows := readJSON(t, spark)
+		slices.Sort(rows)
+		for _, tbl := range []*Table{asJSON, asBatches} {
+			got := readJSON(t, tbl)
+			slices.Sort(got)
+			require.Equal(t, rows, got, name)
+			require.NoError(t, tbl.Verify(bg))
+		}
+	}
+}
+
+func specLike(t *testing.T, tbl *Table) TableSpec {
+	t.Helper()
+	var spec TableSpec
+	for _, f := range tbl.Schema().Fields() {
+		spec.Columns = append(spec.Columns, Column{Name: f.Name, Type: f.Type, Required: f.Required})
+	}
+	parts := tbl.Unwrap().Spec()
+	for _, p := range parts.Fields() {
+		source, ok := tbl.Schema().FindColumnName(p.SourceID())
+		require.True(t, ok)
+		spec.Partition = append(spec.Partition, PartitionField{Source: source, Transform: p.Transform, Name: p.Name})
+	}
+	return spec
+}
+
+func TestParsePartition(t *testing.T) {
+	fields, err := ParsePartition("a, bucket(16, id),day(ts),truncate(4,name),year(d)")
+	require.NoError(t, err)
+	var got []string
+	for _, f := range fields {
+		text := "identity"
+		if f.Transform != nil {
+			text = f.Transform.String()
+		}
+		got = append(got, f.Source+" "+text)
+	}
+	require.Equal(t, []string{"a identity", "id bucket[16]", "ts day", "name truncate[4]", "d year"}, got)
+	for _, bad := range []string{"", "a,,b", "bucket(x,id)", "bucket(0,id)", "day(ts", "nope(ts)", "bucket(-1,a)"} {
+		_, err := ParsePartition(bad)
+		require.ErrorIs(t, err, ErrInvalid, bad)
+	}
+}
+
+func TestParseTypes(t *testing.T) {
+	for text, want := range map[string]string{
+		"BIGINT": "long", " decimal( 9 , 2 ) ": "decimal(9, 2)", "timestamp_ntz": "timestamp", "timestamp": "timestamptz",
+		"array<map<string,struct<`a b`:int,c:variant>>>": "list<map<string, struct<0: a b: optional int, 0: c: optional variant>>>",
+		"fixed(3)": "fixed[3]", "tinyint": "int",
+	} {
+		got, err := ParseType(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got.String())
+	}
+	for _, bad := range []string{"", "in", "decimal", "decimal(39,0)", "decimal(2,3)", "array<int", "array<>", "map<int>", "struct<>", "struct<a>", "int x", "fixed(-1)", "decimal(1,2,3)"} {
+		_, err := ParseType(bad)
+		require.ErrorIs(t, err, ErrInvalid, bad)
+	}
+	deep := ""
+	for range 10_000 {
+		deep += "array<"
+	}
+	_, err := ParseType(deep)
+	require.ErrorIs(t, err, ErrInvalid)
+	_, err = ParseColumns("a:int,b")
+	require.ErrorIs(t, err, ErrInvalid)
+}
