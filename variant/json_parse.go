@@ -202,7 +202,7 @@ func (p *Parser) value(pos int, at *objectShape) int {
 	case startNumber:
 		return p.number(pos)
 	case startString:
-		return p.text1(pos)
+		return p.stringValue(pos)
 	case startObject:
 		return p.object(pos, at)
 	case startArray:

@@ -22,8 +22,8 @@ func special(x uint64) uint64 {
 	return ((x ^ swarQuote - swarOnes) | (x ^ swarEscape - swarOnes) | (x - swarSpace) | x) & swarHigh
 }
 
-// text1 reads a string that is a value.
-func (p *Parser) text1(pos int) int {
+// stringValue reads a string that is a value.
+func (p *Parser) stringValue(pos int) int {
 	s, end := p.scan(pos)
 	if end < 0 {
 		return end

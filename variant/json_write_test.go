@@ -72,6 +72,33 @@ func TestV18_ScalarText(t *testing.T) {
 	}
 }
 
+// V20: binary stays binary until JSON is asked for. V21: a UUID has its most
+// significant byte first.
+func TestV20_V21_BinaryAndUUID(t *testing.T) {
+	for value, json := range map[string]string{
+		"3c0300000001feff":                   `"Af7/"`,
+		"50f24f9b6481fa49d1b74e8c09a6e31c56": `"f24f9b64-81fa-49d1-b74e-8c09a6e31c56"`,
+	} {
+		v, err := New(emptyMetadata, unhex(t, value))
+		require.NoError(t, err)
+		require.Equal(t, json, v.String())
+		b := NewBuilder()
+		require.NoError(t, v.Emit(b))
+		again, err := b.Value()
+		require.NoError(t, err)
+		require.Equal(t, v.Bytes(), again.Bytes())
+		_, isText := v.Text()
+		require.False(t, isText)
+	}
+	v := Unchecked(emptyMetadata, unhex(t, "3c0300000001feff"))
+	b, ok := v.Binary()
+	require.True(t, ok)
+	require.Equal(t, []byte{1, 0xfe, 0xff}, b)
+	id, ok := Unchecked(emptyMetadata, unhex(t, "50f24f9b6481fa49d1b74e8c09a6e31c56")).UUID()
+	require.True(t, ok)
+	require.Equal(t, byte(0xf2), id[0])
+}
+
 // TestAppendDate_Calendar walks 800 years beside package time.
 func TestAppendDate_Calendar(t *testing.T) {
 	start := time.Date(1583, 1, 1, 0, 0, 0, 0, time.UTC)
