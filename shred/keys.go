@@ -30,11 +30,12 @@ type key struct {
 // producer repeats its order of keys, so that a comparison with the prediction
 // replaces a map lookup.
 type edge struct {
-	next, alt *edge // what followed last, and before that
-	at        *byte // where the name's bytes were last; for producers with stable names
-	name      string
-	key       *key
-	child     *node // nil: the key is not shredded
+	next  *edge    // what followed last
+	older [3]*edge // what followed before that
+	at    *byte    // where the name's bytes were last; for producers with stable names
+	name  string
+	key   *key
+	child *node // nil: the key is not shredded
 }
 
 // edges are the keys of one object of the schema.
@@ -95,19 +96,34 @@ func (t *keyTable) intern(name string) *key {
 	return k
 }
 
-// follow returns the edge of a key after the edge prev.
-func (t *keyTable) follow(e *edges, prev *edge, name []byte) *edge {
+// follow returns the edge of a key after the edge prev. stable says that names
+// at one address are one name.
+func (t *keyTable) follow(e *edges, prev *edge, name []byte, stable bool) *edge {
 	n := prev.next
-	if n == nil || n.name != string(name) {
-		if n = prev.alt; n == nil || n.name != string(name) {
-			n = t.edge(e, name)
+	if n != nil && n.name == string(name) {
+		n.moved(name)
+		return n
+	}
+	for i, o := range prev.older {
+		if o == nil {
+			break
 		}
-		prev.next, prev.alt = n, prev.next
+		if stable && len(name) > 0 && o.at == &name[0] || o.name == string(name) {
+			prev.older[i], prev.next = n, o
+			o.moved(name)
+			return o
+		}
 	}
-	if len(name) > 0 {
-		n.at = &name[0]
-	}
+	n = t.edge(e, name)
+	prev.older[2], prev.older[1], prev.older[0], prev.next = prev.older[1], prev.older[0], prev.next, n
+	n.moved(name)
 	return n
+}
+
+func (e *edge) moved(name []byte) {
+	if len(name) > 0 && e.at != &name[0] {
+		e.at = &name[0]
+	}
 }
 
 func (t *keyTable) edge(e *edges, name []byte) *edge {

@@ -94,7 +94,7 @@ func (n *node) reset() {
 func (n *node) forget() {
 	n.keys.start = edge{}
 	for name, e := range n.keys.all {
-		e.next, e.alt = nil, nil
+		e.next, e.older = nil, [3]*edge{}
 		if e.child == nil {
 			delete(n.keys.all, name)
 		}

@@ -109,13 +109,13 @@ func (k *rowSink) Key(name []byte) {
 	case modeObject:
 		e := k.cur.prev.next
 		if e == nil || !k.stable || len(name) == 0 || e.at != &name[0] {
-			e = k.keys.follow(&k.cur.node.keys, k.cur.prev, name)
+			e = k.keys.follow(&k.cur.node.keys, k.cur.prev, name, k.stable)
 		}
 		k.cur.prev, k.pending = e, e
 		k.keys.use(e.key)
 		k.node = e.child
 	case modeTape:
-		e := k.keys.follow(&k.taped, k.prev, name)
+		e := k.keys.follow(&k.taped, k.prev, name, k.stable)
 		k.prev = e
 		k.keys.use(e.key)
 		k.tape.key(e.key)
