@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -386,4 +387,29 @@ func TestSyntaxError_Place(t *testing.T) {
 	require.Equal(t, 44, se.Offset)
 	require.Equal(t, `variant: expected a value at byte 44 (line 4, $.legs[1].tenor) near "\"},\n  {\"tenor\": x}\n ]\n}"`, err.Error())
 	require.False(t, errors.Is(err, ErrCorrupt))
+}
+
+// TestParseJSON_Concurrent: pooled encoders, writers and validators serve many
+// goroutines; run it with -race. Values outlive the encoder that made them.
+func TestParseJSON_Concurrent(t *testing.T) {
+	texts := []string{`{"a":[1,{"b":2.5}]}`, `{"b":"x","c":{}}`, `[1,2,3]`}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			values := make([]Value, 300)
+			for i := range values {
+				v, err := ParseJSON([]byte(texts[(i+g)%3]))
+				if err != nil || v.Validate() != nil {
+					t.Error("a good text did not parse")
+				}
+				values[i] = v
+			}
+			for i, v := range values {
+				if v.String() != texts[(i+g)%3] {
+					t.Errorf("%s became %s", texts[(i+g)%3], v)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
