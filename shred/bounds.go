@@ -38,12 +38,12 @@ func (b *bound) merge(l *typedLeaf) {
 	switch buf := l.buf; l.rule {
 	case ruleInt32, ruleDec32, ruleSame32:
 		if len(buf.Int32s) > 0 {
-			lo, hi := slices.Min(buf.Int32s), slices.Max(buf.Int32s)
+			lo, hi := extremes(buf.Int32s)
 			b.int(int64(lo), int64(hi))
 		}
 	case ruleInt64, ruleDec64, ruleSame64:
 		if len(buf.Int64s) > 0 {
-			b.int(slices.Min(buf.Int64s), slices.Max(buf.Int64s))
+			b.int(extremes(buf.Int64s))
 		}
 	case ruleFloat:
 		for _, x := range buf.Floats {
@@ -63,6 +63,14 @@ func (b *bound) merge(l *typedLeaf) {
 		}
 	case ruleBool, ruleNone:
 	}
+}
+
+func extremes[T int32 | int64](values []T) (lo, hi T) {
+	lo, hi = values[0], values[0]
+	for _, x := range values[1:] {
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	return lo, hi
 }
 
 func (b *bound) int(lo, hi int64) {
