@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ func main() {
 	os.Exit(service.ExitCode("batch", err, os.Stderr))
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	var common service.Flags
 	o := batch.Options{}
 	flags := flag.NewFlagSet("batch", flag.ContinueOnError)
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer catalog.Close()
+	defer func() { err = errors.Join(err, catalog.Close()) }()
 	trades, err := catalog.Load(ctx, trade.VectorsTable)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ func main() {
 	os.Exit(service.ExitCode("ingest", err, os.Stderr))
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	var common service.Flags
 	o := ingest.Options{}
 	flags := flag.NewFlagSet("ingest", flag.ContinueOnError)
@@ -45,7 +46,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return service.FlagError(err)
 	}
-	var err error
 	if o.Brokers, err = common.BrokerList(); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer catalog.Close()
+	defer func() { err = errors.Join(err, catalog.Close()) }()
 	table, err := catalog.LoadOrCreate(ctx, trade.VectorsTable, trade.VectorsSpec())
 	if err != nil {
 		return err

@@ -17,8 +17,12 @@ func sample() *Data {
 		P50: time.Millisecond, P95: 3 * time.Millisecond, P99: 14 * time.Millisecond, Max: 23 * time.Millisecond,
 		TotalVaR: 4.81e9,
 		VaR: []DeskVaR{
-			{"EQD", "EQUITY", 6012, 1.9e9}, {"EXO", "EQUITY", 1988, 6.1e8}, {"EXO", "RATES", 1402, 3.3e8},
-			{"EXO", "FX", 833, 1.2e8}, {"IRD", "RATES", 5598, 1.2e9}, {"FXO", "FX", 4167, 6.5e8},
+			{"EQD", "EQUITY", 6012, 1.9e9},
+			{"EXO", "EQUITY", 1988, 6.1e8},
+			{"EXO", "RATES", 1402, 3.3e8},
+			{"EXO", "FX", 833, 1.2e8},
+			{"IRD", "RATES", 5598, 1.2e9},
+			{"FXO", "FX", 4167, 6.5e8},
 		},
 		Layers: []Layer{
 			{Name: "trade-risk-vectors", Kind: "topic", Rows: 20000, Bytes: 16055971},
@@ -27,9 +31,12 @@ func sample() *Data {
 			{Name: "risk.daily_risk_summary", Kind: "table", Rows: 30, Files: 1, Bytes: 4300, Snapshots: 1},
 		},
 		Leaves: []Leaf{
-			{"$.dividend_yield", "decimal(4,4)", 25}, {"$.greeks.delta", "decimal(9,6)", 50},
-			{"$.scenarios[*].breakdown.by_sector.financials", "decimal(9,2)", 25}, {"$.model", "string", 75},
-			{"$.curve_sensitivities.10Y", "decimal(9,3)", 25}, {"$.model_params.calibration.fit_error", "decimal(9,8)", 75},
+			{"$.dividend_yield", "decimal(4,4)", 25},
+			{"$.greeks.delta", "decimal(9,6)", 50},
+			{"$.scenarios[*].breakdown.by_sector.financials", "decimal(9,2)", 25},
+			{"$.model", "string", 75},
+			{"$.curve_sensitivities.10Y", "decimal(9,3)", 25},
+			{"$.model_params.calibration.fit_error", "decimal(9,8)", 75},
 			{"$['odd <name>']", "string", 1},
 		},
 		Vectors: []Vector{
