@@ -481,3 +481,29 @@ func TestWriter_ReusedTextBuffer(t *testing.T) {
 		}
 	}
 }
+
+// Swap gives a row group away and goes on in the memory of another one, even of
+// another schema, of which neither values nor bounds remain.
+func TestWriter_Swap(t *testing.T) {
+	other := write(t, "struct<x string, y string, z string, u bigint, v bigint>", `{"x":"zzz","y":"0","z":"q","u":-900,"v":900}`)
+	spare := other.Swap(nil)
+	w := write(t, "struct<a int, b string>", `{"a":1,"b":"m"}`, `{"a":2,"c":[1]}`)
+	before := make([]*oracleColumn, 0, 6)
+	for _, b := range w.Buffers() {
+		before = append(before, columnOfBuffer(b))
+	}
+	first := w.Swap(spare)
+	require.Len(t, first, len(before))
+	require.Zero(t, w.Rows())
+	for i, b := range first {
+		require.Equal(t, before[i], columnOfBuffer(b))
+	}
+	require.NoError(t, w.WriteJSON([]byte(`{"a":7,"d":null}`)))
+	for i, b := range first {
+		require.Equal(t, before[i], columnOfBuffer(b), "the rows that follow do not touch what was given away")
+	}
+	readBack(t, w, `{"a":7,"d":null}`)
+	w.Swap(first)
+	require.Equal(t, `{"$['a']":1,"$['b']":"m"}`, boundsObject(t, w.Bounds().Lower).String())
+	require.Equal(t, `{"$['a']":7,"$['b']":"m"}`, boundsObject(t, w.Bounds().Upper).String())
+}
