@@ -27,14 +27,33 @@
 // in the history instead of being made twice. Files that may be live are never
 // removed.
 //
+// # Scans
+//
+// A batch of a data file is read in two steps. The columns of the predicate come
+// first; of the others only what is left is read, and nothing where no row is.
+//
+//	row group --statistics--> page ranges --batches--> vector mask
+//	    -> columns of Where -> three-valued truth -> mask
+//	    -> other columns: all rows, or run by run when few are left -> Arrow batch
+//
+// A Variant column is never read as a whole unless it is asked for: each
+// extraction reads the leaf that holds it, and residuals only where there are
+// any. Positions are those of the file whatever is skipped.
+//
 // # Where to read
 //
 //	catalog.go, create.go, evolve.go  tables and their schema
 //	schema.go, defaults.go            Iceberg types as Parquet nodes and Arrow types; column defaults
 //	append.go, appender.go            rows to data files
 //	commit.go                         data files to a snapshot
-//	scan.go, plan.go, read.go         a snapshot to batches
-//	rowdelta.go                       updates and deletes
+//	scan.go, plan.go, scan_run.go     a snapshot to data files, and these to workers
+//	read.go, read_batch.go            a data file to batches: filter first, then the rest
+//	read_variant.go, read_extract.go  the leaves that an extraction needs, and their statistics
+//	read_adapt.go, read_const.go      old files under the schema of today
+//	deletes.go                        what was deleted of a data file
+//	where.go, expr.go, expr_*.go      predicates: text, binding, evaluation, pruning
+//	rowdelta.go, merge.go             updates, deletes and merges
+//	render.go                         rows as JSON
 //	inspect.go, open.go               what a table holds; a table without a catalog
 //
 // Specifications: the Iceberg table spec (format/spec.md, version 3), and
