@@ -196,3 +196,34 @@ func TestBounds_S30_SparkManifests(t *testing.T) {
 	}
 	require.Greater(t, known, 20)
 }
+
+// TestRealDocuments shreds documents of other people's systems, whose shapes
+// nobody chose for us, and reads them back whole.
+func TestRealDocuments(t *testing.T) {
+	files, err := filepath.Glob(shared(t, "data", "*.ndjson"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		var rows [][]byte
+		for line := range bytes.Lines(text) {
+			if len(bytes.TrimSpace(line)) > 0 && len(rows) < 300 {
+				rows = append(rows, line)
+			}
+		}
+		i := NewInferer(InferOptions{})
+		for _, r := range rows {
+			require.NoError(t, i.AddJSON(r))
+		}
+		s := i.Schema()
+		require.Positive(t, s.Leaves(), name)
+		f := writeFile(t, s, rows, 100, pq.WriterOptions{})
+		own, err := FromGroup(f.group)
+		require.NoError(t, err)
+		require.True(t, s.Equal(own))
+		for k, v := range f.values(t, 64) {
+			require.Equal(t, mustJSON(t, string(rows[k])).String(), v.String(), "%s: line %d", name, k+1)
+		}
+	}
+}
