@@ -42,19 +42,16 @@
 //
 // # Where to read
 //
-//	catalog.go, create.go, evolve.go  tables and their schema
-//	schema.go, defaults.go            Iceberg types as Parquet nodes and Arrow types; column defaults
-//	append.go, appender.go            rows to data files
-//	commit.go                         data files to a snapshot
-//	scan.go, plan.go, scan_run.go     a snapshot to data files, and these to workers
-//	read.go, read_batch.go            a data file to batches: filter first, then the rest
-//	read_variant.go, read_extract.go  the leaves that an extraction needs, and their statistics
-//	read_adapt.go, read_const.go      old files under the schema of today
-//	deletes.go                        what was deleted of a data file
-//	where.go, expr.go, expr_*.go      predicates: text, binding, evaluation, pruning
-//	rowdelta.go, merge.go             updates, deletes and merges
-//	render.go                         rows as JSON
-//	inspect.go, open.go               what a table holds; a table without a catalog
+//	catalog.go, create.go, evolve.go     tables and their schema
+//	schema.go, types.go, defaults.go     Iceberg types as Parquet nodes and Arrow types; column defaults
+//	append.go, appender.go, pool.go      rows to partitions, and the workers
+//	rowscan.go, jsoncol.go, cell.go      JSON text to leaf buffers; batchrows.go the same for Arrow
+//	datafile.go, metrics.go              leaf buffers to a file and its manifest entry
+//	commit.go                            files to a snapshot
+//	scan.go, plan.go, read.go            a snapshot to batches
+//	rowdelta.go                          updates, deletes and merges
+//	compact.go, reshred.go, maintain.go  upkeep
+//	open.go, inspect.go, verify.go       a table without a catalog; what a table holds
 //
 // Specifications: the Iceberg table spec (format/spec.md, version 3), and
 // Parquet's VariantEncoding.md and VariantShredding.md.
