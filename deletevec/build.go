@@ -23,10 +23,10 @@ func (v *Vector) AddMany(positions []int64) error {
 	return nil
 }
 
-// build fills an empty vector.
+// build fills an empty vector. Ascending positions are cut into chunks where they
+// stand; dense ones set bits; the rest is sorted chunk by chunk.
 func (v *Vector) build(positions []int64) error {
-	o := orderOf(positions)
-	if o != unordered {
+	if o := orderOf(positions); o != unordered {
 		if len(positions) > 0 && positions[0] < 0 {
 			return fmt.Errorf("%w: %d", ErrPosition, positions[0])
 		}
@@ -116,16 +116,14 @@ func containerOfSorted(positions []int64, strict bool) container {
 		return container{kind: kindArray, card: int32(n), data: data}
 	}
 	data := make([]byte, bitsBytes)
-	// The word at hand stays in a register until the positions leave it.
-	at, w := positions[0]&chunkMask>>6, uint64(0)
-	for _, p := range positions {
-		if i := p & chunkMask >> 6; i != at {
-			le.PutUint64(data[8*at:], w)
-			at, w = i, 0
+	for i := 0; i < n; {
+		// The word at hand stays in a register until the positions leave it.
+		word, w := positions[i]>>6, uint64(0)
+		for ; i < n && positions[i]>>6 == word; i++ {
+			w |= 1 << (positions[i] & 63)
 		}
-		w |= 1 << (p & 63)
+		le.PutUint64(data[word*8&(bitsBytes-8):], w)
 	}
-	le.PutUint64(data[8*at:], w)
 	return container{kind: kindBitmap, card: int32(n), data: data}
 }
 
