@@ -3,6 +3,9 @@ package iceberg
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -227,4 +230,27 @@ func TestConcurrentEvolutionIsSerial(t *testing.T) {
 		require.False(t, ids[f.ID])
 		ids[f.ID] = true
 	}
+}
+
+// TestEvolve_FloatDefaultsAreFloatsInMetadata: Java refuses a double default
+// that is written as an integer, and with it the whole table.
+func TestEvolve_FloatDefaultsAreFloatsInMetadata(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	cat, err := OpenWarehouse(ctx, dir)
+	require.NoError(t, err)
+	defer cat.Close()
+	cols, err := ParseColumns("a:double,b:float,c:string")
+	require.NoError(t, err)
+	cols[0].Default, cols[1].Default = 1.0, 0.0
+	tbl, err := cat.Create(ctx, "x.t", TableSpec{Columns: cols})
+	require.NoError(t, err)
+	require.NoError(t, tbl.SetProperties(ctx, map[string]string{"k": "v"}))
+	text, err := os.ReadFile(strings.TrimPrefix(tbl.Unwrap().MetadataLocation(), "file://"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"write-default":1.0`)
+	require.Contains(t, string(text), `"write-default":0.0`)
+	left, err := filepath.Glob(filepath.Join(dir, "x", "t", "metadata", "*.tmp"))
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
