@@ -1,0 +1,164 @@
+//go:build interop
+
+package interop
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/frazil/frazil/iceberg"
+)
+
+const catalogName = "frazil" // the catalog_name that iceberg.OpenCatalog writes into SQLite
+
+// scanRows reads a table as JSON texts, one a row, with its row lineage.
+func scanRows(t *testing.T, tbl *iceberg.Table) []string {
+	t.Helper()
+	ctx := context.Background()
+	require.NoError(t, tbl.Refresh(ctx))
+	scan, err := tbl.Scan(ctx, iceberg.ScanOptions{Lineage: true})
+	require.NoError(t, err)
+	r := iceberg.NewRenderer(scan.Schema())
+	var rows []string
+	for batch, err := range scan.Batches(ctx) {
+		require.NoError(t, err)
+		require.NoError(t, r.Bind(batch))
+		for i := range int(batch.NumRows()) {
+			row, err := r.AppendRow(nil, i)
+			require.NoError(t, err)
+			rows = append(rows, string(row))
+		}
+		batch.Release()
+	}
+	return rows
+}
+
+// requireSameRows compares rows of two engines as JSON: numbers by value, objects
+// without regard to the order of their keys, rows in the order of their ids.
+func requireSameRows(t *testing.T, want, got []string) {
+	t.Helper()
+	a, b := parseRows(t, want), parseRows(t, got)
+	require.Len(t, b, len(a), "number of rows")
+	for i := range a {
+		require.Empty(t, difference(a[i], b[i], "$"), "row %d\nwant %s\ngot  %s", i, want[i], got[i])
+	}
+}
+
+func parseRows(t *testing.T, rows []string) []map[string]any {
+	t.Helper()
+	out := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		d := json.NewDecoder(strings.NewReader(row))
+		d.UseNumber()
+		require.NoError(t, d.Decode(&out[i]), row)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return rowID(out[i]) < rowID(out[j]) })
+	return out
+}
+
+func rowID(row map[string]any) int64 {
+	n, _ := row["_row_id"].(json.Number)
+	id, _ := strconv.ParseInt(string(n), 10, 64)
+	return id
+}
+
+// difference describes the first place where two JSON values differ, or "".
+func difference(a, b any, path string) string {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok || len(x) != len(y) {
+			return fmt.Sprintf("%s: %v and %v", path, a, b)
+		}
+		for k, v := range x {
+			if d := difference(v, y[k], path+"."+k); d != "" {
+				return d
+			}
+		}
+		return ""
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return fmt.Sprintf("%s: %v and %v", path, a, b)
+		}
+		for i := range x {
+			if d := difference(x[i], y[i], fmt.Sprintf("%s[%d]", path, i)); d != "" {
+				return d
+			}
+		}
+		return ""
+	case json.Number:
+		if y, ok := b.(json.Number); ok && sameNumber(string(x), string(y)) {
+			return ""
+		}
+	default:
+		if a == b {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s: %v and %v", path, a, b)
+}
+
+// sameNumber compares exactly, or, where one is in exponent form and thus a
+// double, as doubles.
+func sameNumber(a, b string) bool {
+	x, okx := new(big.Rat).SetString(a)
+	y, oky := new(big.Rat).SetString(b)
+	if okx && oky && x.Cmp(y) == 0 {
+		return true
+	}
+	if !strings.ContainsAny(a+b, "eE.") {
+		return false
+	}
+	f, errf := strconv.ParseFloat(a, 64)
+	g, errg := strconv.ParseFloat(b, 64)
+	return errf == nil && errg == nil && f == g
+}
+
+// warehouse opens a new warehouse whose catalog Spark can open as well.
+func warehouse(t *testing.T) (string, *iceberg.Catalog) {
+	t.Helper()
+	dir := t.TempDir()
+	cat, err := iceberg.OpenWarehouse(context.Background(), dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cat.Close()) })
+	return dir, cat
+}
+
+// documents lists the real NDJSON and JSON documents that the suite uses.
+func documents(t *testing.T) map[string][][]byte {
+	t.Helper()
+	shared := os.Getenv("FRAZIL_SHARED")
+	if shared == "" {
+		t.Skip("FRAZIL_SHARED is not set: no real documents")
+	}
+	names, err := filepath.Glob(filepath.Join(shared, "data", "*json"))
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	out := map[string][][]byte{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		base := filepath.Base(name)
+		if strings.HasSuffix(base, ".json") {
+			out[base] = [][]byte{text}
+			continue
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			if strings.TrimSpace(line) != "" {
+				out[base] = append(out[base], []byte(line))
+			}
+		}
+	}
+	return out
+}
