@@ -23,11 +23,14 @@ test: ## the tests, as README says
 race: ## the tests with the race detector
 	$(GO) test -race ./...
 
-fuzz: ## every fuzz target for FUZZTIME (20000x counts runs)
-	@set -e; for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+fuzz: ## every fuzz target for FUZZTIME (5000x counts runs)
+	@set -e; log="$$(mktemp)"; trap 'rm -f "$$log"' EXIT; \
+	for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for t in $$(grep -hoE '^func Fuzz\w+' $$f/*_test.go | sed 's/func //' | sort -u); do \
-	    echo "$$f $$t"; $(GO) test $$f -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) >/tmp/frazil-fuzz.$$$$ 2>&1 || { cat /tmp/frazil-fuzz.$$$$; exit 1; }; \
-	  done; done; rm -f /tmp/frazil-fuzz.*
+	    echo "$$f $$t"; \
+	    $(GO) test $$f -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x >"$$log" 2>&1 || { cat "$$log"; exit 1; }; \
+	  done; \
+	done
 
 soak: ## ten million executions of each fuzz target
 	$(MAKE) fuzz FUZZTIME=10000000x
@@ -43,9 +46,10 @@ bench: ## benchmarks of the packages
 	$(GO) test -run '^$$' -bench . -benchmem ./variant ./shred ./deletevec ./internal/pq ./udf ./iceberg ./examples/...
 
 bench-peers: ## the same work by Frazil and its peers, in one run
-	cd internal/bench && $(GO) test -run '^$$' -bench . -benchmem ./...
+	cd internal/bench && $(GO) run . -rounds 5
 
 cover: ## coverage by function
+	mkdir -p out
 	$(GO) test -coverprofile=out/cover.out ./... && $(GO) tool cover -func=out/cover.out | tail -1
 
 api: ## accept a change of the exported API
