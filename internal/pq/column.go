@@ -2,6 +2,8 @@ package pq
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"sort"
 
 	"github.com/frazil/frazil/internal/leaf"
@@ -182,16 +184,33 @@ func (c *ColumnReader) rowPart(rows *int) (int, error) {
 			return 0, nil
 		}
 	}
-	for i, level := range c.block.rest {
-		if level > 0 {
+	n := 0
+	n, *rows = rowStarts(c.block.rest, *rows)
+	return n, nil
+}
+
+// rowStarts returns how many levels come before row start number rows, counted
+// from 0, and how many of the rows are left if there is none.
+func rowStarts(levels []uint8, rows int) (n, left int) {
+	const low, high = 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	for ; n+8 <= len(levels); n += 8 {
+		w := binary.LittleEndian.Uint64(levels[n:])
+		zeros := 8 - bits.OnesCount64(((w&low)+low|w)&high)
+		if zeros > rows {
+			break
+		}
+		rows -= zeros
+	}
+	for ; n < len(levels); n++ {
+		if levels[n] > 0 {
 			continue
 		}
-		if *rows == 0 {
-			return i, nil
+		if rows == 0 {
+			return n, 0
 		}
-		*rows--
+		rows--
 	}
-	return len(c.block.rest), nil
+	return n, rows
 }
 
 // moreLevels decodes the next block of repetition levels; false is the end of
