@@ -59,6 +59,9 @@ func (a *assembler) value(p *pair, slot int) (bool, error) {
 	case List:
 		return true, a.list(p, slot)
 	}
+	if p.flat != nil {
+		return true, a.flat(p.flat, slot)
+	}
 	return true, a.object(p, slot, has)
 }
 
@@ -126,12 +129,8 @@ func (a *assembler) leaf(p *pair, slot int) error {
 		a.put8(p.scale, uint64(x))
 	case variant.KindString:
 		text := b.Bytes(i)
-		if len(text) < 64 {
-			a.out = append(a.out, byte(len(text))<<2|basicShort)
-		} else {
-			a.out = binary.LittleEndian.AppendUint32(append(a.out, headString), uint32(len(text)))
-		}
-		a.out = append(a.out, text...)
+		a.textHead(len(text))
+		copy(a.extend(len(text)), text)
 	default:
 		s, err := p.at.scalar(p.typed, i)
 		if err != nil {
@@ -140,6 +139,26 @@ func (a *assembler) leaf(p *pair, slot int) error {
 		a.out = variant.AppendScalar(a.out, &s)
 	}
 	return nil
+}
+
+// extend appends n bytes of any content and returns them. Where there is memory it
+// stores no pointer, as append of a slice would.
+func (a *assembler) extend(n int) []byte {
+	at := len(a.out)
+	if cap(a.out)-at < n {
+		a.out = slices.Grow(a.out, n)
+	}
+	a.out = a.out[:at+n]
+	return a.out[at:]
+}
+
+// textHead appends what precedes a string of n bytes.
+func (a *assembler) textHead(n int) {
+	if n < 64 {
+		a.out = append(a.out, byte(n)<<2|basicShort)
+	} else {
+		a.out = binary.LittleEndian.AppendUint32(append(a.out, headString), uint32(n))
+	}
 }
 
 // put8 appends a byte and a little-endian word. It appends to the field in place,
@@ -199,7 +218,7 @@ func (a *assembler) list(p *pair, slot int) error {
 	}
 	first := len(a.slots)
 	start := len(a.out)
-	a.out = append(a.out, make([]byte, p.guess)...)
+	a.extend(p.guess)
 	body := len(a.out)
 	for s := from; s < to; s++ {
 		a.slots = append(a.slots, fieldSlot{at: uint32(len(a.out) - body)})
@@ -220,7 +239,7 @@ func (a *assembler) list(p *pair, slot int) error {
 func (a *assembler) object(p *pair, slot int, residual bool) error {
 	first := len(a.slots)
 	start := len(a.out)
-	a.out = append(a.out, make([]byte, p.guess)...)
+	a.extend(p.guess)
 	body := len(a.out)
 	largest := int32(0)
 	for _, f := range p.fields {
@@ -317,7 +336,7 @@ func (a *assembler) header(start, body, first int, largest int32) int {
 	}
 	need := 1 + nw + n*iw + (n+1)*ow
 	if grow := need - (body - start); grow > 0 {
-		a.out = append(a.out, make([]byte, grow)...)
+		a.extend(grow)
 		copy(a.out[start+need:], a.out[body:body+size])
 	} else if grow < 0 {
 		copy(a.out[start+need:], a.out[body:])

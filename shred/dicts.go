@@ -11,6 +11,8 @@ import (
 type dictionary struct {
 	meta *variant.Metadata
 	ids  []int32 // of tree.names, -1 for a name it does not have
+
+	templates []*template // of flat objects with its ids, by flat.id
 }
 
 // dictionaries finds the dictionary of each row, once for each distinct one.

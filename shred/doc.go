@@ -73,5 +73,6 @@
 // # Reading order
 //
 // schema.go, group.go and layout.go; then node.go, sink.go and track.go for the
-// way in; then project.go, reader.go, tree.go and assemble.go for the way out.
+// way in; then project.go, reader.go, tree.go, assemble.go and flat.go for the way
+// out.
 package shred

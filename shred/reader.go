@@ -131,6 +131,7 @@ type answer struct {
 	picker [2]*picker // of the typed leaf, or tree; of the value
 	asm    *assembler
 	tree   *tree
+	metas  [][]byte // scratch: the metadata of each row
 }
 
 func newAnswer(r *Reader, t *target) *answer {
@@ -139,7 +140,7 @@ func newAnswer(r *Reader, t *target) *answer {
 		a.picker = [2]*picker{newPicker(t.picks), newPicker(t.picks)}
 	}
 	if t.kind == targetTree {
-		a.tree = newTree(t.at, func(c int) bool { return r.plan.at[c] >= 0 })
+		a.tree = newTree(t.at, func(c int) bool { return r.plan.at[c] >= 0 }, len(t.picks) > 0)
 		a.asm = newAssembler(a.tree)
 		a.asm.picked = len(t.picks) > 0
 	}

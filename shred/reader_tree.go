@@ -1,8 +1,8 @@
 package shred
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -108,50 +108,45 @@ func (a *answer) checkConsumed() error {
 	return a.tree.consumed()
 }
 
-// sampleRows is the number of rows after which memory for all is reserved.
-const sampleRows = 64
+// maxScratch is the memory for values that a reader keeps from batch to batch.
+const maxScratch = 4 << 20
 
-// readVariants builds the struct of metadata and value in place: what is
-// assembled is the data of the array.
+// readVariants builds the struct of metadata and value. Both are gathered first
+// and copied once into memory of their size, which is then not cleared before.
 func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
 	rows := a.r.rows
 	valid := make([]byte, (rows+7)/8)
-	nulls := 0
-	offsets := make([]int32, 1, rows+1)
-	metaOffsets := make([]int32, 1, rows+1)
-	a.asm.out = nil
-	var meta []byte
+	nulls, size := 0, 0
+	offsets, metaOffsets := make([]int32, rows+1), make([]int32, rows+1)
+	a.asm.out, a.metas = a.asm.out[:0], a.metas[:0]
 	for row := range rows {
-		if row == sampleRows {
-			// The first rows tell how much the others will need.
-			a.asm.out = slices.Grow(a.asm.out, len(a.asm.out)/sampleRows*(rows-row)*9/8)
-			meta = slices.Grow(meta, len(meta)/sampleRows*(rows-row)*9/8)
-		}
 		ok, err := a.append(row, slot(row))
 		if err != nil {
 			return nil, err
 		}
 		if ok {
 			valid[row>>3] |= 1 << (row & 7)
-			meta = append(meta, a.asm.dict.meta.Bytes()...)
+			meta := a.asm.dict.meta.Bytes()
+			a.metas = append(a.metas, meta)
+			size += len(meta)
 		} else {
 			nulls++
 		}
-		if len(a.asm.out) > maxArrowBytes || len(meta) > maxArrowBytes {
+		if len(a.asm.out) > maxArrowBytes || size > maxArrowBytes {
 			return nil, fmt.Errorf("shred: more than %d bytes of values in one batch; read fewer rows", maxArrowBytes)
 		}
-		offsets = append(offsets, int32(len(a.asm.out)))
-		metaOffsets = append(metaOffsets, int32(len(meta)))
+		offsets[row+1], metaOffsets[row+1] = int32(len(a.asm.out)), int32(size)
 	}
-	out := a.asm.out
-	a.asm.out = nil
 	if err := a.checkConsumed(); err != nil {
 		return nil, err
 	}
-	m := binaryData(metaOffsets, meta)
+	m := binaryData(metaOffsets, bytes.Join(a.metas, nil))
 	defer m.Release()
-	v := binaryData(offsets, out)
+	v := binaryData(offsets, bytes.Clone(a.asm.out))
 	defer v.Release()
+	if cap(a.asm.out) > maxScratch {
+		a.asm.out = nil
+	}
 	buffers := []*memory.Buffer{nil}
 	if nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(valid)

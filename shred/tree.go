@@ -68,6 +68,7 @@ type pair struct {
 	elem   *pair   // List
 	guess  int     // Object, List: size of the last header
 	plain  bool    // Leaf: only typed is read
+	flat   *flat   // Object: how it is written, if all fields are plain
 	kind   variant.Kind
 	scale  uint8
 
@@ -90,17 +91,19 @@ type tree struct {
 	root    *pair
 	columns []*cursor
 	lists   []*pair // outer ones first
+	flats   []*flat // none if slots are picked
 	names   []string
 }
 
 // newTree compiles l and all below it. used says which columns are read, at least
-// one below each Object and List that may be present.
-func newTree(l *layout, used func(column int) bool) *tree {
+// one below each Object and List that may be present. picked says that not all
+// slots will be visited.
+func newTree(l *layout, used func(column int) bool, picked bool) *tree {
 	t := &tree{}
 	t.root = t.compile(l, nil, used)
 	slices.Sort(t.names)
 	t.names = slices.Compact(t.names)
-	t.number(t.root)
+	t.number(t.root, !picked)
 	return t
 }
 
@@ -175,15 +178,21 @@ func (p *pair) presence() (*cursor, *pair) {
 	return nil, via
 }
 
-func (t *tree) number(p *pair) {
+// number numbers the names of fields, and finds the flat objects.
+func (t *tree) number(p *pair, flats bool) {
 	if p == nil {
 		return
 	}
 	for _, f := range p.fields {
 		f.name, _ = slices.BinarySearch(t.names, f.at.name)
-		t.number(f)
+		t.number(f, flats)
 	}
-	t.number(p.elem)
+	if flats && p.at.shape == Object {
+		if p.flat = newFlat(p, len(t.flats)); p.flat != nil {
+			t.flats = append(t.flats, p.flat)
+		}
+	}
+	t.number(p.elem, flats)
 }
 
 // level returns the definition level of an object's slot.
@@ -226,6 +235,9 @@ func (t *tree) load(batches []*leaf.Batch, at []int, slots int) error {
 			s.source.batch.MaxRep == c.batch.MaxRep {
 			return fmt.Errorf("%w: column %v disagrees with its neighbours on the lengths of lists", ErrCorrupt, c.batch.Path)
 		}
+	}
+	for _, f := range t.flats {
+		f.load()
 	}
 	return nil
 }
@@ -334,6 +346,9 @@ func (p *pair) spread() error {
 // consumed checks that every value was taken: levels that disagree between
 // columns would leave some behind, and give values to the wrong rows.
 func (t *tree) consumed() error {
+	for _, f := range t.flats {
+		f.settle()
+	}
 	for _, c := range t.columns {
 		if c.used != c.values {
 			return fmt.Errorf("%w: column %v has values where its neighbours have none", ErrCorrupt, c.batch.Path)
