@@ -5,8 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"strings"
+	"maps"
 
+	"github.com/frazil/frazil/examples/internal/props"
 	"github.com/frazil/frazil/iceberg"
 	_ "github.com/frazil/frazil/iceberg/cloud" // REST, Glue, and files in S3, GCS and Azure
 )
@@ -17,7 +18,7 @@ type source struct {
 	catalog   string
 	table     string
 	metadata  string
-	props     propFlag
+	props     props.Flag
 }
 
 // register adds the flags. A command that only reads can also open a table by
@@ -32,51 +33,18 @@ func (s *source) register(fs *flag.FlagSet, readOnly bool) {
 	}
 }
 
-// propFlag collects key=value flags.
-type propFlag map[string]string
-
-func (p *propFlag) String() string { return "" }
-
-func (p *propFlag) Set(text string) error {
-	key, value, ok := strings.Cut(text, "=")
-	if !ok || key == "" {
-		return errors.New("write it as key=value")
-	}
-	if isSecret(key) {
-		return fmt.Errorf("%s is a secret, which others can see in a flag; set it in the environment (FRAZIL_CATALOG_TOKEN, FRAZIL_CATALOG_CREDENTIAL, or the variables of the cloud)", key)
-	}
-	if *p == nil {
-		*p = propFlag{}
-	}
-	(*p)[key] = value
-	return nil
-}
-
-// isSecret tells the properties that hold secrets by their names.
-func isSecret(key string) bool {
-	key = strings.ToLower(key)
-	for _, word := range []string{"token", "credential", "secret", "password", "access-key", "account-key", "sas"} {
-		if strings.HasSuffix(key, word) {
-			return true
-		}
-	}
-	return false
-}
-
 // openCatalog opens the catalog that the flags name.
 func (s *source) openCatalog(ctx context.Context) (*iceberg.Catalog, error) {
 	switch {
 	case s.table == "":
 		return nil, errors.New("name the table with -table namespace.name")
 	case s.catalog != "":
-		props := map[string]string(s.props)
+		p := map[string]string{}
+		maps.Copy(p, s.props)
 		if s.warehouse != "" {
-			if props == nil {
-				props = map[string]string{}
-			}
-			props["warehouse"] = s.warehouse
+			p["warehouse"] = s.warehouse
 		}
-		return iceberg.OpenCatalog(ctx, s.catalog, props)
+		return iceberg.OpenCatalog(ctx, s.catalog, p)
 	case s.warehouse != "":
 		return iceberg.OpenWarehouse(ctx, s.warehouse)
 	}

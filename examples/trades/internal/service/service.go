@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/frazil/frazil/examples/internal/props"
 	"github.com/frazil/frazil/examples/trades/internal/kafka"
 	"github.com/frazil/frazil/iceberg"
 )
@@ -62,7 +64,7 @@ type Flags struct {
 	brokers   string
 	catalog   string
 	warehouse string
-	props     propFlag
+	props     props.Flag
 }
 
 // Brokers adds -brokers.
@@ -99,30 +101,10 @@ func (f *Flags) OpenCatalog(ctx context.Context) (*iceberg.Catalog, error) {
 	case f.catalog == "":
 		return nil, errors.New("-catalog is missing: a warehouse in an object store needs one, as in -catalog http://localhost:8181")
 	}
-	props := map[string]string{}
+	p := map[string]string{}
 	if f.warehouse != "" {
-		props["warehouse"] = f.warehouse
+		p["warehouse"] = f.warehouse
 	}
-	for k, v := range f.props {
-		props[k] = v
-	}
-	return iceberg.OpenCatalog(ctx, f.catalog, props)
-}
-
-// propFlag collects key=value pairs.
-type propFlag map[string]string
-
-func (p *propFlag) String() string { return "" }
-
-// Set implements flag.Value.
-func (p *propFlag) Set(text string) error {
-	key, value, ok := strings.Cut(text, "=")
-	if !ok || key == "" {
-		return fmt.Errorf("%q is not of the form key=value", text)
-	}
-	if *p == nil {
-		*p = propFlag{}
-	}
-	(*p)[key] = value
-	return nil
+	maps.Copy(p, f.props)
+	return iceberg.OpenCatalog(ctx, f.catalog, p)
 }

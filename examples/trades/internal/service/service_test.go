@@ -46,7 +46,6 @@ func TestCatalogFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cat.Close())
 	require.FileExists(t, filepath.Join(dir, "catalog.db"))
-	require.Error(t, (&propFlag{}).Set("no-equals"))
 }
 
 func TestProgressIsSilentOffATerminal(t *testing.T) {
