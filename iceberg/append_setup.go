@@ -35,9 +35,11 @@ func (a *Appender) prepare(ctx context.Context, tbl *table.Table) error {
 	if a.metrics, err = metricsModes(props, a.fields); err != nil {
 		return err
 	}
-	if a.pqOptions, err = parquetOptions(props); err != nil {
+	if a.pqOptions, err = parquetOptions(props, schema); err != nil {
 		return err
 	}
+	// One worker shreds while the row group before is encoded by the others.
+	a.pqOptions.Workers = max(1, a.opts.Workers-1)
 	a.spec = tbl.Spec()
 	if a.partitioner, err = newPartitioner(a.spec, schema); err != nil {
 		return err
@@ -76,9 +78,16 @@ func (a *Appender) setDefaults(props ice.Properties) {
 	}
 }
 
-// parquetOptions honours the table's codec.
-func parquetOptions(props ice.Properties) (pq.WriterOptions, error) {
-	o := pq.WriterOptions{CreatedBy: "frazil version 0"}
+// parquetOptions honours the table's codec, sizes of pages and bloom filters.
+func parquetOptions(props ice.Properties, schema *ice.Schema) (pq.WriterOptions, error) {
+	o := pq.WriterOptions{
+		CreatedBy:        "frazil version 0",
+		PageBytes:        props.GetInt(propPageBytes, 0),
+		PageRows:         props.GetInt(propPageRows, 0),
+		DictionaryBytes:  props.GetInt(propDictionaryBytes, 0),
+		BloomFilters:     bloomFilters(props, schema),
+		BloomFilterBytes: props.GetInt(propBloomBytes, 0),
+	}
 	level := props.GetInt(propCodecLevel, 0)
 	switch codec := strings.ToLower(props.Get(propCodec, "zstd")); codec {
 	case "zstd":
@@ -95,7 +104,46 @@ func parquetOptions(props ice.Properties) (pq.WriterOptions, error) {
 		return o, unsupportedf("writing with codec %q", codec)
 	}
 	if err := o.Validate(); err != nil {
-		return o, invalidf("%s: %v", propCodecLevel, err)
+		return o, invalidf("properties write.parquet.* of the table: %v", err)
 	}
 	return o, nil
+}
+
+// bloomFilters returns the Parquet paths of the columns that get a bloom filter.
+// A property names one as Iceberg does, such as l.element, or, to reach a leaf of
+// a shredded Variant, by its path in the file: v.typed_value.id.typed_value.
+func bloomFilters(props ice.Properties, schema *ice.Schema) (paths []string) {
+	named := map[string]string{}
+	for _, f := range schema.Fields() {
+		leafPaths(named, f.Name, f.Name, f.Type)
+	}
+	for p := range props {
+		name, ok := strings.CutPrefix(p, propBloomColumn)
+		if !ok || !props.GetBool(p, false) {
+			continue
+		}
+		path, ok := named[name]
+		if !ok {
+			path = name
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// leafPaths maps the names of all columns in t to their paths in a Parquet file.
+func leafPaths(named map[string]string, name, path string, t ice.Type) {
+	switch t := t.(type) {
+	case *ice.StructType:
+		for _, f := range t.FieldList {
+			leafPaths(named, name+"."+f.Name, path+"."+f.Name, f.Type)
+		}
+	case *ice.ListType:
+		leafPaths(named, name+".element", path+".list.element", t.Element)
+	case *ice.MapType:
+		leafPaths(named, name+".key", path+".key_value.key", t.KeyType)
+		leafPaths(named, name+".value", path+".key_value.value", t.ValueType)
+	default:
+		named[name] = path
+	}
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/frazil/frazil/internal/pq"
 )
 
 func TestAppendedRowsReadBackInOrder(t *testing.T) {
@@ -239,6 +242,45 @@ func TestLittleMemoryMakesSmallRowGroups(t *testing.T) {
 	require.Len(t, c.Files, 7)
 	require.Zero(t, a.pool.buffered.Load(), "the account of buffered bytes is even at the end")
 	require.Len(t, oracleRows(t, tbl, "id"), len(rows))
+}
+
+// TestParquetProperties looks into a file for what the table's properties ask for:
+// sizes of pages, and bloom filters for plain, nested and shredded leaves.
+func TestParquetProperties(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id:bigint,tags:array<string>,doc:variant", "")
+	require.NoError(t, tbl.SetProperties(bg, map[string]string{
+		propPageRows: "100", propBloomBytes: "4096", propDictionaryBytes: "16",
+		propBloomColumn + "id":                              "true",
+		propBloomColumn + "tags.element":                    "true",
+		propBloomColumn + "doc":                             "false",
+		propBloomColumn + "doc.typed_value.s.typed_value":   "true",
+		propBloomColumn + "a column that the table has not": "true",
+	}))
+	appendRows(t, tbl, numbered(1000, `{"id":%d,"tags":["t"],"doc":{"s":"x"}}`)...)
+	in, err := os.Open(dataFiles(t, tbl)[0])
+	require.NoError(t, err)
+	defer in.Close()
+	info, err := in.Stat()
+	require.NoError(t, err)
+	f, err := pq.Open(in, info.Size(), pq.ReaderOptions{})
+	require.NoError(t, err)
+	filtered := map[string]bool{}
+	for j, leaf := range f.Leaves() {
+		x, err := f.PageIndex(0, j)
+		require.NoError(t, err)
+		require.Len(t, x.Pages, 10, leaf.Path)
+		may, err := f.MayContain(0, j, []byte("12345678"))
+		require.NoError(t, err)
+		filtered[strings.Join(leaf.Path, ".")] = !may
+	}
+	require.Equal(t, map[string]bool{
+		"id": true, "tags.list.element": true, "doc.metadata": false, "doc.value": false,
+		"doc.typed_value.s.value": false, "doc.typed_value.s.typed_value": true,
+	}, filtered)
+
+	require.NoError(t, tbl.SetProperties(bg, map[string]string{propPageBytes: "-1"}))
+	_, err = tbl.NewAppender(bg, AppendOptions{})
+	require.ErrorIs(t, err, ErrInvalid)
 }
 
 func TestAppendAfterTheEndIsAnError(t *testing.T) {

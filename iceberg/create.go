@@ -22,6 +22,11 @@ const (
 	propRowGroupBytes   = "write.parquet.row-group-size-bytes"
 	propCodec           = "write.parquet.compression-codec"
 	propCodecLevel      = "write.parquet.compression-level"
+	propPageBytes       = "write.parquet.page-size-bytes"
+	propPageRows        = "write.parquet.page-row-limit"
+	propDictionaryBytes = "write.parquet.dict-size-bytes"
+	propBloomColumn     = "write.parquet.bloom-filter-enabled.column."
+	propBloomBytes      = "write.parquet.bloom-filter-max-bytes"
 	propMetricsDefault  = "write.metadata.metrics.default"
 	propNumRetries      = "commit.retry.num-retries"
 )
