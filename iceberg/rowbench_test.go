@@ -75,16 +75,8 @@ func BenchmarkWholeVariant(b *testing.B) {
 	for b.Loop() {
 		scan, err := tbl.Scan(context.Background(), ScanOptions{Columns: []string{"pricing_vector"}})
 		require.NoError(b, err)
-		r := NewRenderer(scan.Schema())
-		var line []byte
-		for rec, err := range scan.Batches(context.Background()) {
+		for _, err := range scan.JSON(context.Background(), JSONCells) {
 			require.NoError(b, err)
-			require.NoError(b, r.Bind(rec))
-			for i := range int(rec.NumRows()) {
-				line, err = r.AppendCell(line[:0], 0, i)
-				require.NoError(b, err)
-			}
-			rec.Release()
 		}
 	}
 }

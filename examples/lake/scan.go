@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -80,7 +80,7 @@ func runScan(ctx context.Context, io streams, args []string) error {
 			opts.Columns = append(opts.Columns, strings.TrimSpace(c))
 		}
 	}
-	return r.print(ctx, io, opts, (*iceberg.Renderer).AppendRow)
+	return r.print(ctx, io, opts, iceberg.JSONRows)
 }
 
 func runGet(ctx context.Context, io streams, args []string) error {
@@ -109,9 +109,7 @@ func runGet(ctx context.Context, io streams, args []string) error {
 		return err
 	}
 	opts.Extractions = []iceberg.Extraction{x}
-	return r.print(ctx, io, opts, func(r *iceberg.Renderer, dst []byte, i int) ([]byte, error) {
-		return r.AppendCell(dst, 0, i)
-	})
+	return r.print(ctx, io, opts, iceberg.JSONCells)
 }
 
 // parseAll parses flags and refuses what follows them.
@@ -125,11 +123,8 @@ func parseAll(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// outBuffer is the size at which rows are written out.
-const outBuffer = 256 << 10
-
-// print scans the table and prints each row with appendRow.
-func (r *reading) print(ctx context.Context, io streams, opts iceberg.ScanOptions, appendRow func(*iceberg.Renderer, []byte, int) ([]byte, error)) (err error) {
+// print scans the table and prints its rows.
+func (r *reading) print(ctx context.Context, io streams, opts iceberg.ScanOptions, form iceberg.JSONForm) (err error) {
 	start := time.Now()
 	t, closeTable, err := r.src.open(ctx)
 	if err != nil {
@@ -140,11 +135,7 @@ func (r *reading) print(ctx context.Context, io streams, opts iceberg.ScanOption
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(io.out, outBuffer)
-	if err := printRows(ctx, scan, out, appendRow); err != nil {
-		return errors.Join(err, out.Flush())
-	}
-	if err := out.Flush(); err != nil {
+	if err := printRows(ctx, scan, io.out, form); err != nil {
 		return err
 	}
 	if !r.stats {
@@ -156,27 +147,14 @@ func (r *reading) print(ctx context.Context, io streams, opts iceberg.ScanOption
 	return s.print(io.err, start)
 }
 
-func printRows(ctx context.Context, scan *iceberg.Scan, out *bufio.Writer, appendRow func(*iceberg.Renderer, []byte, int) ([]byte, error)) error {
-	render := iceberg.NewRenderer(scan.Schema())
-	var line []byte
-	for rec, err := range scan.Batches(ctx) {
+// printRows writes the lines as they come: each step of the scan is a batch, so
+// they need no buffer.
+func printRows(ctx context.Context, scan *iceberg.Scan, out io.Writer, form iceberg.JSONForm) error {
+	for lines, err := range scan.JSON(ctx, form) {
 		if err != nil {
 			return err
 		}
-		if err := render.Bind(rec); err != nil {
-			rec.Release()
-			return err
-		}
-		for i := range int(rec.NumRows()) {
-			if line, err = appendRow(render, line[:0], i); err != nil {
-				break
-			}
-			if _, err = out.Write(append(line, '\n')); err != nil {
-				break
-			}
-		}
-		rec.Release()
-		if err != nil {
+		if _, err := out.Write(lines); err != nil {
 			return err
 		}
 	}
