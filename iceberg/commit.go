@@ -187,7 +187,7 @@ func (e *finalError) Unwrap() error { return e.err }
 func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, error) {
 	rec := &recorder{}
 	tbl := rec.wrap(cur, k.t.cat)
-	fresh := &Table{cat: k.t.cat}
+	fresh := &Table{cat: k.t.cat, vectors: k.t.vectors}
 	fresh.cur.Store(cur)
 	if k.change.check != nil {
 		if err := k.change.check(ctx, fresh); err != nil {

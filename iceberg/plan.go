@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	ice "github.com/apache/iceberg-go"
@@ -75,7 +76,7 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 	if err != nil {
 		return nil, fmt.Errorf("iceberg: plan: %w", err)
 	}
-	vectors, err := liveVectors(files, out.snapshot)
+	vectors, err := t.vectors.live(files, out.snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -200,18 +201,59 @@ func newFileTask(p *table.FileScanTask, vectors map[string]ice.DataFile) (fileTa
 
 func samePartitionValue(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// liveVectors lists the deletion vectors of a snapshot by data file. Planning
-// passes over a vector that does not say which file it belongs to, and the
-// deleted rows would come back; here it is an error.
-func liveVectors(fs iceio.IO, s *table.Snapshot) (map[string]ice.DataFile, error) {
+// vectorMemo remembers the deletion vectors of manifests, which never change: an
+// operation on the next snapshot reads only the manifests that are new in it. It
+// holds those of one snapshot. It is safe for concurrent use.
+type vectorMemo struct {
+	mu         sync.Mutex
+	byManifest map[string][]ice.DataFile
+}
+
+// live lists the deletion vectors of a snapshot by data file. Planning passes
+// over a vector that does not say which file it belongs to, and the deleted rows
+// would come back; here it is an error.
+func (m *vectorMemo) live(fs iceio.IO, s *table.Snapshot) (map[string]ice.DataFile, error) {
 	if s.Summary != nil && s.Summary.Properties["total-delete-files"] == "0" {
 		return nil, nil
 	}
-	out := map[string]ice.DataFile{}
-	for file, err := range deleteFiles(fs, s) {
+	manifests, err := deleteManifests(fs, s)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	known := m.byManifest
+	m.mu.Unlock()
+	out, seen := map[string]ice.DataFile{}, make(map[string][]ice.DataFile, len(manifests))
+	for _, manifest := range manifests {
+		vectors, ok := known[manifest.FilePath()]
+		if !ok {
+			if vectors, err = manifestVectors(fs, manifest); err != nil {
+				return nil, err
+			}
+		}
+		seen[manifest.FilePath()] = vectors
+		for _, v := range vectors {
+			ref := *v.ReferencedDataFile()
+			if out[ref] != nil {
+				return nil, corruptf("two deletion vectors for %s", ref)
+			}
+			out[ref] = v
+		}
+	}
+	m.mu.Lock()
+	m.byManifest = seen
+	m.mu.Unlock()
+	return out, nil
+}
+
+// manifestVectors lists the live deletion vectors of one manifest.
+func manifestVectors(fs iceio.IO, m ice.ManifestFile) ([]ice.DataFile, error) {
+	var out []ice.DataFile
+	for entry, err := range manifestEntries(fs, m) {
 		if err != nil {
 			return nil, err
 		}
+		file := entry.DataFile()
 		if !table.IsDeletionVector(file) {
 			continue
 		}
@@ -221,10 +263,8 @@ func liveVectors(fs iceio.IO, s *table.Snapshot) (map[string]ice.DataFile, error
 			return nil, corruptf("the deletion vector %s names no data file", file.FilePath())
 		case file.ContentOffset() == nil || file.ContentSizeInBytes() == nil:
 			return nil, corruptf("the deletion vector for %s has no offset and size", *ref)
-		case out[*ref] != nil:
-			return nil, corruptf("two deletion vectors for %s", *ref)
 		}
-		out[*ref] = file
+		out = append(out, file)
 	}
 	return out, nil
 }
@@ -247,23 +287,46 @@ func deleteFiles(fs iceio.IO, s *table.Snapshot) iter.Seq2[ice.DataFile, error] 
 // deleteEntries lists the manifest entries of the live delete files.
 func deleteEntries(fs iceio.IO, s *table.Snapshot) iter.Seq2[ice.ManifestEntry, error] {
 	return func(yield func(ice.ManifestEntry, error) bool) {
-		manifests, err := s.Manifests(fs)
+		manifests, err := deleteManifests(fs, s)
 		if err != nil {
-			yield(nil, fmt.Errorf("%w: manifest list %s: %w", ErrCorrupt, s.ManifestList, err))
+			yield(nil, err)
 			return
 		}
 		for _, m := range manifests {
-			if m.ManifestContent() != ice.ManifestContentDeletes {
-				continue
+			for entry, err := range manifestEntries(fs, m) {
+				if !yield(entry, err) || err != nil {
+					return
+				}
 			}
-			for entry, err := range m.Entries(fs, true) {
-				if err != nil {
-					yield(nil, fmt.Errorf("%w: manifest %s: %w", ErrCorrupt, m.FilePath(), err))
-					return
-				}
-				if !yield(entry, nil) {
-					return
-				}
+		}
+	}
+}
+
+// deleteManifests lists the manifests of a snapshot that hold delete files.
+func deleteManifests(fs iceio.IO, s *table.Snapshot) ([]ice.ManifestFile, error) {
+	manifests, err := s.Manifests(fs)
+	if err != nil {
+		return nil, fmt.Errorf("%w: manifest list %s: %w", ErrCorrupt, s.ManifestList, err)
+	}
+	var out []ice.ManifestFile
+	for _, m := range manifests {
+		if m.ManifestContent() == ice.ManifestContentDeletes {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// manifestEntries lists the live entries of a manifest, up to the first error.
+func manifestEntries(fs iceio.IO, m ice.ManifestFile) iter.Seq2[ice.ManifestEntry, error] {
+	return func(yield func(ice.ManifestEntry, error) bool) {
+		for entry, err := range m.Entries(fs, true) {
+			if err != nil {
+				yield(nil, fmt.Errorf("%w: manifest %s: %w", ErrCorrupt, m.FilePath(), err))
+				return
+			}
+			if !yield(entry, nil) {
+				return
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func TestVectorWithoutReferenceD16(t *testing.T) {
 			require.NoError(t, err)
 			broken(b, data)
 			snapshot := forgedSnapshot(t, tbl, b.Build())
-			_, err = liveVectors(forgedFS(t, tbl), snapshot)
+			_, err = (&vectorMemo{}).live(forgedFS(t, tbl), snapshot)
 			require.ErrorIs(t, err, ErrCorrupt)
 		})
 	}

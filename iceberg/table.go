@@ -18,12 +18,13 @@ type Table struct {
 	cur      atomic.Pointer[table.Table]
 	cat      table.CatalogIO
 	readOnly bool // opened from a metadata file
+	vectors  *vectorMemo
 }
 
 // Wrap makes a Table of iceberg-go's. cat is the catalog that tbl came from,
 // to which changes are committed.
 func Wrap(tbl *table.Table, cat table.CatalogIO) *Table {
-	t := &Table{cat: cat}
+	t := &Table{cat: cat, vectors: &vectorMemo{}}
 	t.cur.Store(tbl)
 	return t
 }
