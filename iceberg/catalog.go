@@ -111,7 +111,10 @@ func openSQLite(path string, props map[string]string) (*Catalog, error) {
 		return nil, fmt.Errorf("iceberg: open catalog: %w", err)
 	}
 	// Writers of other processes are waited for, and readers never block a
-	// commit: both are settings of each connection, hence in the DSN.
+	// commit: both are settings of each connection, hence in the DSN. Commits stay
+	// synchronous (SQLite's default, FULL): with NORMAL a power failure may take
+	// back a commit after which Expire or another cleaning has removed files that
+	// the version before it still names.
 	dsn := (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)"}).String()
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
