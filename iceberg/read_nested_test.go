@@ -3,6 +3,7 @@ package iceberg
 import (
 	"context"
 	"path"
+	"strings"
 	"testing"
 
 	ice "github.com/apache/iceberg-go"
@@ -97,4 +98,40 @@ func TestScan_ShreddedVariantInList(t *testing.T) {
 		`{"vs":[{"a":1},{"a":"x","c":2},null]}`,
 		`{"vs":[5,{"b":[1,2,"q"]},{}]}`,
 	}, scanJSON(t, tbl, ScanOptions{}))
+}
+
+// TestNestedVariants writes and reads Variants in structs, lists and maps: they are
+// stored unshredded, each with metadata of its own (S26).
+func TestNestedVariants(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id:int,m:map<string,variant>,l:array<array<variant>>,s:struct<v:variant,l:array<struct<v:variant>>>,v:variant", "")
+	rows := []string{
+		`{"id":0,"m":{"a":{"x":1},"b":[2,{"y":3}],"c":null},"l":[[{"p":1},"s"],[],[true]],"s":{"v":{"q":1.5},"l":[{"v":{"r":[1]}},{"v":null}]},"v":{"z":0}}`,
+		`{"id":1,"m":{},"l":[],"s":{"v":null,"l":[]},"v":{"z":1}}`,
+		`{"id":2,"m":null,"l":null,"s":null,"v":null}`,
+	}
+	appendRows(t, tbl, rows...)
+	got := scanJSON(t, tbl, ScanOptions{})
+	require.Len(t, got, len(rows))
+	for i := range rows {
+		require.JSONEq(t, rows[i], got[i])
+	}
+	fs, err := tbl.FS(context.Background())
+	require.NoError(t, err)
+	in, err := fs.Open(dataFiles(t, tbl)[0])
+	require.NoError(t, err)
+	defer in.Close()
+	info, err := in.Stat()
+	require.NoError(t, err)
+	f, err := pq.Open(in, info.Size(), pq.ReaderOptions{})
+	require.NoError(t, err)
+	var paths []string
+	for _, l := range f.Leaves() {
+		paths = append(paths, strings.Join(l.Path, "."))
+	}
+	require.Equal(t, []string{
+		"id", "m.key_value.key", "m.key_value.value.metadata", "m.key_value.value.value",
+		"l.list.element.list.element.metadata", "l.list.element.list.element.value",
+		"s.v.metadata", "s.v.value", "s.l.list.element.v.metadata", "s.l.list.element.v.value",
+		"v.metadata", "v.value", "v.typed_value.z.value", "v.typed_value.z.typed_value",
+	}, paths)
 }
