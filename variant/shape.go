@@ -30,8 +30,8 @@ type shapeInfo struct {
 	n      int32        // fields
 
 	kids []*objectShape
-	many map[*key]*objectShape    // the children, once there are many
-	pick *[pickSlots]*objectShape // the children to expect, by pickSlot of the text, once there are several
+	many map[*key]*objectShape // the children, once there are many
+	pick *picker               // the children to expect, once there are several
 
 	first *objectShape // of an object in the last field, or among its elements: the first step from the root
 
@@ -134,10 +134,43 @@ func (t *shapeTree) stale() bool {
 
 const pickSlots = 16
 
-// pickSlot hashes the first bytes of a key in a text, quote and colon included if
-// the key is short: four bytes are passed, three count.
-func pickSlot(text []byte) uint32 {
-	return (binary.LittleEndian.Uint32(text) << 8) * 0x9e3779b1 >> 28
+// picker finds the child to expect by the first bytes of the next key in a text,
+// quote and colon included if the key is short: four bytes are passed, three count.
+type picker struct {
+	slots [pickSlots]*objectShape
+	mul   uint32 // of the hash, odd: one under which the children do not collide
+}
+
+func (p *picker) slot(text []byte) uint32 {
+	return (binary.LittleEndian.Uint32(text) << 8) * p.mul >> 28
+}
+
+// nameSlot is slot of the text that a name without escapes has.
+func (p *picker) nameSlot(name []byte) uint32 {
+	var b [4]byte
+	if n := copy(b[:3], name); n < 3 {
+		copy(b[n:3], "\":")
+	}
+	return p.slot(b[:])
+}
+
+// fill places children. Two that begin alike share a slot under any hash, so a few
+// attempts must do.
+func (p *picker) fill(kids []*objectShape) {
+	p.mul = 0x9e3779b1
+	for range 32 {
+		clear(p.slots[:])
+		clash := false
+		for _, c := range kids {
+			at := p.nameSlot(c.name)
+			clash = clash || p.slots[at] != nil
+			p.slots[at] = c
+		}
+		if !clash {
+			return
+		}
+		p.mul = p.mul*0x2c9277b5 + 2
+	}
 }
 
 // took makes c, a child of s, the one to expect after s.
@@ -146,16 +179,7 @@ func (s *objectShape) took(c *objectShape) {
 		s.next = c
 		return
 	}
-	s.pick[nameSlot(c.name)] = c
-}
-
-// nameSlot is pickSlot of the text that a name without escapes has.
-func nameSlot(name []byte) uint32 {
-	var b [4]byte
-	if n := copy(b[:3], name); n < 3 {
-		copy(b[n:3], "\":")
-	}
-	return pickSlot(b[:])
+	s.pick.slots[s.pick.nameSlot(c.name)] = c
 }
 
 // guess returns the child of s to expect when the text after the quote of a key is
@@ -164,7 +188,7 @@ func (s *objectShape) guess(text []byte) *objectShape {
 	if s.pick == nil {
 		return s.next
 	}
-	return s.pick[pickSlot(text)]
+	return s.pick.slots[s.pick.slot(text)]
 }
 
 // guessName is guess when the name is known.
@@ -172,7 +196,7 @@ func (s *objectShape) guessName(name []byte) *objectShape {
 	if s.pick == nil {
 		return s.next
 	}
-	return s.pick[nameSlot(name)]
+	return s.pick.slots[s.pick.nameSlot(name)]
 }
 
 // child returns the shape of s after one more field; nil when the tree is full
@@ -234,11 +258,11 @@ func (t *shapeTree) branch(s *objectShape, k *key) *objectShape {
 		}
 		s.many[k], s.kids = c, nil
 	}
-	if len(s.kids) > 1 && s.pick == nil {
-		s.pick, s.next = new([pickSlots]*objectShape), nil
-		for _, kid := range s.kids {
-			s.took(kid)
+	if len(s.kids) > 1 {
+		if s.pick == nil {
+			s.pick, s.next = new(picker), nil
 		}
+		s.pick.fill(s.kids)
 	}
 	s.took(c)
 	return c
