@@ -20,6 +20,7 @@ type Builder struct {
 	cache ownDicts
 
 	buf    []byte
+	head   int     // where the value starts in buf
 	frames []frame // frames[0] is the document
 	top    *frame  // the innermost open one
 	data   int     // top.data
@@ -116,7 +117,7 @@ func (b *Builder) restart() {
 	b.patches, b.log = b.patches[:0], b.log[:0]
 	b.serial++
 	b.frames = append(b.frames[:0], frame{at: b.tree.document})
-	b.top, b.data = &b.frames[0], 0
+	b.top, b.data, b.head = &b.frames[0], 0, 0
 	b.state, b.done, b.err = stateValue, nil, nil
 }
 
@@ -318,7 +319,7 @@ func (b *Builder) Value() (Value, error) {
 	if b.err != nil {
 		return Value{}, b.err
 	}
-	return Value{b.done.meta, b.buf}, nil
+	return Value{b.done.meta, b.buf[b.head:]}, nil
 }
 
 func (b *Builder) finish() {
@@ -331,7 +332,7 @@ func (b *Builder) finish() {
 	} else {
 		b.resolve()
 	}
-	if len(b.buf) > b.maxSize {
-		b.fail(fmt.Errorf("variant: %w: %d bytes", ErrTooLarge, len(b.buf)))
+	if size := len(b.buf) - b.head; size > b.maxSize {
+		b.fail(fmt.Errorf("variant: %w: %d bytes", ErrTooLarge, size))
 	}
 }

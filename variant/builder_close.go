@@ -38,10 +38,9 @@ func (b *Builder) header(f *frame, h byte, large bool, ids, width int) (at int) 
 	if large {
 		size += 3
 	}
-	if f.start+size != f.data {
-		b.move(f, f.start+size)
+	if gap := f.data - f.start; gap != size {
+		b.fit(f, gap, size)
 	}
-	*f.header = int32(size)
 	h |= byte(width-1) << 2
 	if !large {
 		b.buf[f.start], b.buf[f.start+1] = h, byte(n)
@@ -55,6 +54,19 @@ func (b *Builder) header(f *frame, h byte, large bool, ids, width int) (at int) 
 	b.buf[f.start] = h
 	binary.LittleEndian.PutUint32(b.buf[f.start+1:], uint32(n))
 	return f.start + 5
+}
+
+// fit makes the gap for f's header size bytes long. The outermost container, whose
+// fields vary most, leaves what it does not need in front of the value; others must
+// be contiguous, so their values move.
+func (b *Builder) fit(f *frame, gap, size int) {
+	if len(b.frames) == 2 && size < gap && gap <= 2*size+64 {
+		f.start = f.data - size
+		b.head = f.start
+		return
+	}
+	b.move(f, f.start+size)
+	*f.header = int32(size)
 }
 
 // move shifts the values of f so that they start at data.

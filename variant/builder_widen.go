@@ -11,7 +11,8 @@ import (
 func (b *Builder) widen() {
 	slices.SortFunc(b.patches, func(x, y patch) int { return x.start - y.start })
 	w := widener{b: b, src: b.buf, dst: b.wideBuf[:0], starts: b.wideStarts[:0], keys: b.cache.set[:0]}
-	w.value(0)
+	w.value(b.head)
+	b.head = 0
 	b.buf, b.wideBuf, b.wideStarts, b.cache.set = w.dst, w.src, w.starts, w.keys[:0]
 }
 
