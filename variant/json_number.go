@@ -77,8 +77,10 @@ func (p *Parser) number(pos int) int {
 		digits = digitCount(word)
 		size = digits + 1
 	}
+	// The first digit is taken from the word: a load of d[0] would be shared with that
+	// of the word, which the compiler then does byte by byte.
 	next := d[size]
-	if uint(whole-1) >= 7 || digits == whole && size > whole || next-'0' <= 9 || next|0x20 == 'e' || d[0] == '0' && whole > 1 {
+	if uint(whole-1) >= 7 || digits == whole && size > whole || next-'0' <= 9 || next|0x20 == 'e' || byte(word) == '0' && whole > 1 {
 		return p.longNumber(w, pos)
 	}
 	return p.exactNumber(parseDigits(word, digits), digits-whole, pos, at, size)
