@@ -59,8 +59,10 @@ func TestSparkVectors(t *testing.T) {
 	if shared == "" {
 		t.Skip("FRAZIL_SHARED is not set")
 	}
-	for _, table := range []string{"dv_single_s", "dv_single_u", "dv_repeated_s", "dv_repeated_u",
-		"dv_multi_file", "update_mor", "v2_posdel_upgraded"} {
+	for _, table := range []string{
+		"dv_single_s", "dv_single_u", "dv_repeated_s", "dv_repeated_u",
+		"dv_multi_file", "update_mor", "v2_posdel_upgraded",
+	} {
 		t.Run(table, func(t *testing.T) {
 			dir := filepath.Join(shared, "conformance", table)
 			files := readLines[entry](t, filepath.Join(dir, "files.ndjson"))

@@ -246,7 +246,7 @@ func parseDecimal(text []byte, scale int) (variant.Decimal, bool) {
 		mantissa = mantissa[1:]
 	}
 	var hi, lo uint64
-	point, ok := false, true
+	var point, ok bool
 	shift := scale + exp // digits still to come after the point
 	for _, c := range mantissa {
 		if c == '.' {

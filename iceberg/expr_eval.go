@@ -62,7 +62,7 @@ func (e *evaluator) chain(n *boundNode, inputs []arrow.Array, dst []tri) error {
 	if err := e.node(n.kids[0], inputs, dst); err != nil {
 		return err
 	}
-	settled := tri(triFalse)
+	settled := triFalse
 	if n.op == opOr {
 		settled = triTrue
 	}

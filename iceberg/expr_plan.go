@@ -2,7 +2,6 @@ package iceberg
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	ice "github.com/apache/iceberg-go"
@@ -196,16 +195,4 @@ func planLiteral(c class, v value) ice.Literal {
 		return ice.UUIDLiteral(id)
 	}
 	return nil
-}
-
-// conjuncts lists the operands of a top-level AND.
-func (n *boundNode) conjuncts() []*boundNode {
-	if n.op != opAnd {
-		return []*boundNode{n}
-	}
-	var out []*boundNode
-	for _, kid := range n.kids {
-		out = append(out, kid.conjuncts()...)
-	}
-	return slices.Clip(out)
 }

@@ -22,9 +22,6 @@ var (
 // span is the place of a value in a row; end is 0 when the row has none.
 type span struct{ start, end uint32 }
 
-// scanDepth bounds the nesting of arrays and objects in ordinary columns.
-const scanDepth = 1000
-
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 func skipSpace(b []byte, i int) int {

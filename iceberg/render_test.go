@@ -15,11 +15,20 @@ func TestFloatText(t *testing.T) {
 		bits int
 		want string
 	}{
-		{1, 64, "1.0"}, {-0.0, 64, "0.0"}, {0.1, 64, "0.1"}, {float64(float32(0.1)), 32, "0.1"}, {float64(float32(0.1)), 64, "0.10000000149011612"},
-		{1e21, 64, "1.0e+21"}, {123456789012345680000, 64, "123456789012345680000.0"}, {1e-7, 64, "1.0e-07"},
-		{math.SmallestNonzeroFloat64, 64, "4.9e-324"}, {math.SmallestNonzeroFloat32, 32, "1.4e-45"},
+		{1, 64, "1.0"},
+		{-0.0, 64, "0.0"},
+		{0.1, 64, "0.1"},
+		{float64(float32(0.1)), 32, "0.1"},
+		{float64(float32(0.1)), 64, "0.10000000149011612"},
+		{1e21, 64, "1.0e+21"},
+		{123456789012345680000, 64, "123456789012345680000.0"},
+		{1e-7, 64, "1.0e-07"},
+		{math.SmallestNonzeroFloat64, 64, "4.9e-324"},
+		{math.SmallestNonzeroFloat32, 32, "1.4e-45"},
 		{float64(float32(15000000512)), 32, "1.50000005e+10"}, // 1.5e10 lies half-way to the float below
-		{math.NaN(), 64, `"NaN"`}, {math.Inf(1), 32, `"Infinity"`}, {math.Inf(-1), 64, `"-Infinity"`},
+		{math.NaN(), 64, `"NaN"`},
+		{math.Inf(1), 32, `"Infinity"`},
+		{math.Inf(-1), 64, `"-Infinity"`},
 	} {
 		require.Equal(t, c.want, string(appendJSONFloat(nil, c.f, c.bits)))
 	}

@@ -39,7 +39,7 @@ func (s *rowScanner) scan(row []byte) error {
 	clear(s.spans)
 	place := 0
 	return members(row, func(key []byte, value span) error {
-		column := -1
+		var column int
 		if place < len(s.order) && bytes.Equal(s.order[place].raw, key) {
 			column = s.order[place].column
 		} else {

@@ -83,9 +83,7 @@ func TestConformanceLineage(t *testing.T) {
 		t.Run(c.Name(), func(t *testing.T) {
 			tbl := conformanceTable(t, c.Name())
 			var got, want []string
-			for _, row := range scanJSON(t, tbl, ScanOptions{Columns: []string{ice.RowIDColumnName, ice.LastUpdatedSequenceNumberColumnName}}) {
-				got = append(got, row)
-			}
+			got = append(got, scanJSON(t, tbl, ScanOptions{Columns: []string{ice.RowIDColumnName, ice.LastUpdatedSequenceNumberColumnName}})...)
 			for _, row := range expectedRows(t, c.Name()) {
 				want = append(want, fmt.Sprintf(`{"_row_id":%s,"_last_updated_sequence_number":%s}`, orNull(row.RowID), orNull(row.Seq)))
 			}

@@ -1,6 +1,7 @@
 package shred
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -294,7 +295,7 @@ func constructList(b *variant.Builder, meta []byte, list *record) error {
 			elem = e.fields[e.order[0]]
 		}
 		err := construct(b, meta, elem)
-		if err == errMissing {
+		if errors.Is(err, errMissing) {
 			b.Null()
 		} else if err != nil {
 			return err

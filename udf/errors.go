@@ -46,7 +46,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // failed attaches the place to err while unwinding; what is known stays.
 func failed(err error, function string, batch int) error {
-	if e, ok := err.(*Error); ok {
+	var e *Error
+	if errors.As(err, &e) {
 		if e.Batch < 0 {
 			e.Batch = batch
 		}

@@ -127,7 +127,7 @@ func read(ctx context.Context, r RecordReader, out chan<- received) {
 			got.batch.Retain()
 			return array.ValidateRecordFull(got.batch)
 		})
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			if got.batch != nil {
 				got.batch.Release()
 			}
@@ -178,7 +178,7 @@ const patience = 20 * time.Millisecond
 func streamError(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Stack != nil {
-		return fmt.Errorf("%w: %v", ErrStream, e.Err)
+		return fmt.Errorf("%w: %w", ErrStream, e.Err)
 	}
 	return fmt.Errorf("%w: %w", ErrStream, err)
 }

@@ -216,7 +216,7 @@ func castFloat(s *Scalar, bits int) (float64, bool) {
 // castDecimal rounds s half up to scale and checks that precision holds it.
 func castDecimal(s *Scalar, precision, scale int) (Scalar, bool) {
 	var d Decimal
-	ok := true
+	var ok bool
 	switch s.Kind {
 	case KindBool, KindInt8, KindInt16, KindInt32, KindInt64:
 		d, ok = roundDecimal(DecimalOf(s.Int), scale)

@@ -32,9 +32,9 @@ func (r *resolved) walk(b []byte) ([]byte, walkState) {
 	if r.absent || len(b) == 0 {
 		return nil, walkMissing
 	}
-	state := walkFound
 	for i := range r.steps {
 		s := &r.steps[i]
+		var state walkState
 		if s.index >= 0 {
 			b, state = glanceIndex(b, s.index)
 		} else {

@@ -123,7 +123,6 @@ var (
 	typeBigInt      = reflect.TypeFor[big.Int]()
 	typeNumber      = reflect.TypeFor[json.Number]()
 	typeRawJSON     = reflect.TypeFor[json.RawMessage]()
-	typeAny         = reflect.TypeFor[any]()
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )

@@ -28,8 +28,6 @@ type MarshalInner struct {
 	Tenor string  `variant:"tenor,omitempty"`
 }
 
-type marshalHidden struct{ ID int }
-
 type marshalAll struct {
 	marshalBase
 	*MarshalInner

@@ -158,7 +158,7 @@ func (e *engine) loop(ctx, soft context.Context) error {
 			}
 		}
 		if stopping || drained {
-			return nil
+			return nil //nolint:nilerr // a soft stop is an end, not an error
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (f *reader) Read(b []byte) (int, error) {
 func (f *reader) next() error {
 	f.buf.Reset()
 	err := f.message()
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		f.buf.Reset()
 	}
 	return err
@@ -106,7 +106,7 @@ func (f *reader) message() error {
 }
 
 func noEOF(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -115,7 +115,7 @@ func noEOF(err error) error {
 // take reads n bytes into buf, which grows with what is there and not with n.
 func (f *reader) take(n int64) error {
 	got, err := io.CopyN(&f.buf, f.r, n)
-	if err == io.EOF && got > 0 {
+	if errors.Is(err, io.EOF) && got > 0 {
 		return io.ErrUnexpectedEOF
 	}
 	return err

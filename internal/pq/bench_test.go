@@ -177,7 +177,8 @@ func BenchmarkWriteArrowGo(b *testing.B) {
 	for range b.N {
 		var out bytes.Buffer
 		w := file.NewParquetWriter(&out, node, file.WithWriterProps(parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1))))
-		rg := w.AppendRowGroup()
+		rg, err := w.AppendRowGroupChecked()
+		require.NoError(b, err)
 		for j, x := range g {
 			c, err := rg.NextColumn()
 			require.NoError(b, err)

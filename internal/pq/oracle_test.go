@@ -2,7 +2,6 @@ package pq
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -131,7 +130,8 @@ func arrowGoFile(t testing.TB, root *leaf.Node, rows int, g []*leaf.Buffer, prop
 	node, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, arrowGoNodes(t, root), -1)
 	require.NoError(t, err)
 	w := file.NewParquetWriter(&out, node, file.WithWriterProps(parquet.NewWriterProperties(props...)))
-	rg := w.AppendRowGroup()
+	rg, err := w.AppendRowGroupChecked()
+	require.NoError(t, err)
 	for _, b := range g {
 		c, err := rg.NextColumn()
 		require.NoError(t, err)
@@ -354,11 +354,4 @@ func plainValue(b *leaf.Buffer, i int) []byte {
 	default:
 		return one.lo
 	}
-}
-
-func requireCorrupt(t testing.TB, err error) {
-	t.Helper()
-	require.Error(t, err)
-	require.True(t, errors.Is(err, ErrCorrupt) || errors.Is(err, ErrUnsupported), "%v", err)
-	require.NotContains(t, err.Error(), "panic:")
 }

@@ -61,7 +61,7 @@ func testBuffer(r *rand.Rand, in leaf.Info, rows, distinct int, nulls float64) *
 }
 
 func testValue(r *rand.Rand, b *leaf.Buffer, distinct int) {
-	v := r.Uint64() >> (r.UintN(60))
+	v := r.Uint64() >> r.UintN(60)
 	if distinct > 0 {
 		v = uint64(r.IntN(distinct)) * 7919
 	}

@@ -251,10 +251,19 @@ func TestVariantAssembler(t *testing.T) {
 		rows     int
 		want     string
 	}{
-		{list, 2, 1, []uint8{3, 2, 3, 1, 0, 3}, []uint8{0, 1, 1, 0, 0, 0}, 4,
-			`[[mv0 null mv2] [] null [mv5]]`},
-		{st, 1, 0, []uint8{1, 0, 1}, nil, 3,
-			`[[mv0] null [mv2]]`},
+		{
+			list, 2, 1,
+			[]uint8{3, 2, 3, 1, 0, 3},
+			[]uint8{0, 1, 1, 0, 0, 0},
+			4,
+			`[[mv0 null mv2] [] null [mv5]]`,
+		},
+		{
+			st, 1, 0,
+			[]uint8{1, 0, 1},
+			nil, 3,
+			`[[mv0] null [mv2]]`,
+		},
 	} {
 		_, err := NewAssembler(x.node, memory.DefaultAllocator)
 		require.ErrorIs(t, err, ErrUnsupported)

@@ -92,7 +92,7 @@ func call(t *testing.T, client arrowflight.Client, d *arrowflight.FlightDescript
 		b := r.RecordBatch()
 		out.WriteString(b.Column(int(b.NumCols()) - 1).(interface{ String() string }).String())
 	}
-	if err := r.Err(); err != nil && err != io.EOF {
+	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return out.String(), err
 	}
 	return out.String(), nil
