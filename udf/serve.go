@@ -178,7 +178,7 @@ const patience = 20 * time.Millisecond
 func streamError(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Stack != nil {
-		return fmt.Errorf("%w: %w", ErrStream, e.Err)
+		return fmt.Errorf("%w: %v", ErrStream, e.Err) //nolint:errorlint // a panic on foreign bytes is not one of a function
 	}
 	return fmt.Errorf("%w: %w", ErrStream, err)
 }
