@@ -16,8 +16,8 @@ type rowSink struct {
 	node    *node // where the next value goes; modeObject: nil for an unshredded field
 	cur     frame // the innermost shredded container
 	frames  []frame
-	pending *edge // modeObject: the key whose value comes next
-	stable  bool  // names at one address are one name
+	pending bool // modeObject: the value of cur.prev comes next
+	stable  bool // names at one address are one name
 
 	tape    tape
 	deep    int   // modeTape: open containers of the residual
@@ -72,7 +72,7 @@ func (k *rowSink) init(w *Writer) {
 }
 
 func (k *rowSink) begin(stable bool) {
-	k.mode, k.node, k.pending, k.stable = modeValue, k.w.root, nil, stable
+	k.mode, k.node, k.pending, k.stable = modeValue, k.w.root, false, stable
 	k.cur = frame{slot: k.w.present.n}
 	k.frames, k.items, k.waiting = k.frames[:0], k.items[:0], k.waiting[:0]
 	k.tape.reset()
@@ -111,7 +111,7 @@ func (k *rowSink) Key(name []byte) {
 		if e == nil || !k.stable || len(name) == 0 || e.at != &name[0] {
 			e = k.keys.follow(&k.cur.node.keys, k.cur.prev, name, k.stable)
 		}
-		k.cur.prev, k.pending = e, e
+		k.cur.prev, k.pending = e, true
 		k.keys.use(e.key)
 		k.node = e.child
 	case modeTape:
@@ -128,10 +128,10 @@ func (k *rowSink) Key(name []byte) {
 // Scalar implements variant.Sink.
 func (k *rowSink) Scalar(s *variant.Scalar) {
 	// The usual case first: a shredded field that was not seen in this object.
-	if n := k.node; k.mode == modeObject && n != nil && k.pending != nil && k.cur.slot >= n.seen {
+	if n := k.node; k.mode == modeObject && n != nil && k.pending && k.cur.slot >= n.seen {
 		slot := k.cur.slot
 		n.seen = slot + 1
-		k.pending = nil
+		k.pending = false
 		if n.leaf.put(s) {
 			n.typed.mark(slot)
 		} else {
@@ -163,7 +163,7 @@ func (k *rowSink) other(s *variant.Scalar) {
 	default:
 		k.residual(n, slot, s)
 	}
-	k.pending = nil
+	k.pending = false
 	if k.mode == modeValue {
 		k.mode = modeDone
 	}
@@ -175,7 +175,7 @@ func (k *rowSink) take() (slot uint32, ok bool) {
 	n := k.node
 	switch k.mode {
 	case modeObject:
-		if k.pending == nil {
+		if !k.pending {
 			k.fail(errEvents)
 			return 0, false
 		}
@@ -183,7 +183,7 @@ func (k *rowSink) take() (slot uint32, ok bool) {
 			return 0, true
 		}
 		if slot = k.cur.slot; slot < n.seen {
-			k.fail(fmt.Errorf("%w %q", ErrDuplicateKey, k.pending.key.name))
+			k.fail(fmt.Errorf("%w %q", ErrDuplicateKey, k.cur.prev.key.name))
 			return 0, false
 		}
 	case modeList:
@@ -233,14 +233,14 @@ func (k *rowSink) wait(n *node, items, from int32) {
 // addItem gives the tape from an index on to the innermost object as a field.
 func (k *rowSink) addItem(from int32) {
 	i := int32(len(k.items))
-	k.items = append(k.items, item{key: k.pending.key, from: from, to: k.tape.len(), next: -1})
+	k.items = append(k.items, item{key: k.cur.prev.key, from: from, to: k.tape.len(), next: -1})
 	if k.cur.first < 0 {
 		k.cur.first = i
 	} else {
 		k.items[k.cur.last].next = i
 	}
 	k.cur.last = i
-	k.pending = nil
+	k.pending = false
 }
 
 // Begin implements variant.Sink.
@@ -276,7 +276,7 @@ func (k *rowSink) Begin(kind variant.Kind) {
 
 func (k *rowSink) push(f frame) {
 	k.frames = append(k.frames, k.cur)
-	k.cur, k.mode, k.pending = f, f.mode, nil
+	k.cur, k.mode, k.pending = f, f.mode, false
 }
 
 // End implements variant.Sink.
@@ -288,7 +288,7 @@ func (k *rowSink) End() {
 			k.endTape()
 		}
 	case modeObject:
-		if k.pending != nil {
+		if k.pending {
 			k.fail(errEvents)
 			return
 		}
@@ -315,7 +315,7 @@ func (k *rowSink) pop() {
 
 // resume goes on in the container that is innermost again.
 func (k *rowSink) resume() {
-	k.mode, k.pending = k.cur.mode, nil
+	k.mode, k.pending = k.cur.mode, false
 	switch {
 	case k.cur.node == nil:
 		k.mode = modeDone
