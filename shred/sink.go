@@ -13,7 +13,7 @@ type rowSink struct {
 	w       *Writer
 	keys    *keyTable
 	mode    mode
-	node    *node // where the next value goes; modeObject: nil for an unshredded field
+	node    *node // where the next value goes, or in an object the last one; nil for an unshredded field
 	cur     frame // the innermost shredded container
 	frames  []frame
 	pending bool // modeObject: the value of cur.prev comes next
@@ -113,7 +113,6 @@ func (k *rowSink) Key(name []byte) {
 		}
 		k.cur.prev, k.pending = e, true
 		k.keys.use(e.key)
-		k.node = e.child
 	case modeTape:
 		e := k.keys.follow(&k.taped, k.prev, name, k.stable)
 		k.prev = e
@@ -128,18 +127,22 @@ func (k *rowSink) Key(name []byte) {
 // Scalar implements variant.Sink.
 func (k *rowSink) Scalar(s *variant.Scalar) {
 	// The usual case first: a shredded field that was not seen in this object.
-	if n := k.node; k.mode == modeObject && n != nil && k.pending && k.cur.slot >= n.seen {
-		slot := k.cur.slot
-		n.seen = slot + 1
-		k.pending = false
-		if n.leaf.put(s) {
-			n.typed.mark(slot)
-		} else {
-			k.residual(n, slot, s)
-		}
+	if k.mode != modeObject || !k.pending {
+		k.other(s)
 		return
 	}
-	k.other(s)
+	n, slot := k.cur.prev.child, k.cur.slot
+	if n == nil || slot < n.seen {
+		k.other(s)
+		return
+	}
+	n.seen = slot + 1
+	k.pending = false
+	if n.leaf.put(s) {
+		n.typed.mark(slot)
+	} else {
+		k.residual(n, slot, s)
+	}
 }
 
 func (k *rowSink) other(s *variant.Scalar) {
@@ -179,6 +182,8 @@ func (k *rowSink) take() (slot uint32, ok bool) {
 			k.fail(errEvents)
 			return 0, false
 		}
+		n = k.cur.prev.child
+		k.node = n
 		if n == nil {
 			return 0, true
 		}
