@@ -80,6 +80,7 @@ type patch struct {
 	start int          // of its header
 	ids   int          // of the first id, in bytes
 	shape *objectShape // of its fields; nil: log[from:from+n]
+	dict  *dictionary  // whose ids it has for now; nil: none
 	from  int
 	n     int
 }

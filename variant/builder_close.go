@@ -12,18 +12,36 @@ import (
 //	buf:  ... | gap | value value value |
 //	          ^start ^data              ^len
 func (b *Builder) close() {
-	f := b.top
-	fields := b.fields[f.fields:]
-	if f.object {
-		b.closeObject(f, fields)
-		if f.shape == nil {
-			b.tree.release(f.claims)
-		}
+	if b.top.object {
+		b.endObject(b.top.shape)
 	} else {
-		large, width := len(fields) > 255, uintWidth(uint32(len(b.buf)-f.data))
-		at := b.header(f, basicArray, large, 0, width)
-		putOffsets(b.buf[at:f.data], fields, width, len(b.buf)-f.data)
+		b.endArray()
 	}
+}
+
+// endObject closes the innermost container, an object of shape s, nil when there is
+// none.
+func (b *Builder) endObject(s *objectShape) {
+	f := b.top
+	f.shape = s
+	b.closeObject(f, b.fields[f.fields:])
+	if s == nil {
+		b.tree.release(f.claims)
+	}
+	b.pop(f)
+}
+
+// endArray closes the innermost container, an array.
+func (b *Builder) endArray() {
+	f := b.top
+	fields, size := b.fields[f.fields:], len(b.buf)-f.data
+	width := uintWidth(uint32(size))
+	at := b.header(f, basicArray, len(fields) > 255, 0, width)
+	putOffsets(b.buf[at:f.data], fields, width, size)
+	b.pop(f)
+}
+
+func (b *Builder) pop(f *frame) {
 	b.fields = b.fields[:f.fields]
 	b.frames = b.frames[:len(b.frames)-1]
 	b.top = &b.frames[len(b.frames)-1]
@@ -88,7 +106,7 @@ func (b *Builder) move(f *frame, data int) {
 
 func (b *Builder) closeObject(f *frame, fields []field) {
 	s := f.shape
-	if s == nil || !b.tree.sort(s) {
+	if s == nil || s.order == nil && !b.tree.sort(s) {
 		b.closeGeneral(f, fields)
 		return
 	}
@@ -105,21 +123,44 @@ func (b *Builder) closeObject(f *frame, fields []field) {
 	}
 	n := len(fields)
 	at := b.header(f, basicObject|byte(idW-1)<<4, n > 255, n*idW, width)
-	if b.dict != nil {
-		copy(b.buf[at:], s.ids)
-	} else {
-		p := b.patch()
-		p.start, p.ids, p.shape, p.from, p.n = f.start, at, s, 0, 0
-		if s.ended != b.serial {
-			s.ended = b.serial
-			b.row = b.cache.next(b.row, s)
-		}
+	if b.dict == nil {
+		b.patchLater(f, s, at)
+	}
+	if s.width == idW {
+		putIDs(b.buf[at:f.data], s.ids)
 	}
 	offsets := b.buf[at+n*idW : f.data]
 	if s.plain {
 		putOffsets(offsets, fields, width, size)
 	} else {
 		putOrdered(offsets, fields, s.order, width, size)
+	}
+}
+
+// patchLater notes an object over an own dictionary. The ids it has now are those of
+// the last document with an object of its shape, which most often are right.
+func (b *Builder) patchLater(f *frame, s *objectShape, at int) {
+	p := b.patch()
+	p.start, p.ids, p.shape, p.dict, p.from, p.n = f.start, at, s, nil, 0, 0
+	if s.width == 1 {
+		p.dict = s.numbered
+	}
+	if s.ended != b.serial {
+		s.ended = b.serial
+		b.row = b.cache.next(b.row, s)
+	}
+}
+
+// putIDs writes the ids of a shape at the start of dst, which reaches to the end of
+// the header: what whole words write too much the offsets replace.
+func putIDs(dst, ids []byte) {
+	switch n := len(ids); {
+	case n <= 8 && len(dst) >= 8:
+		*(*[8]byte)(dst) = *(*[8]byte)(ids[:8])
+	case n <= 16 && len(dst) >= 16:
+		*(*[16]byte)(dst) = *(*[16]byte)(ids[:16])
+	default:
+		copy(dst, ids)
 	}
 }
 
@@ -159,7 +200,7 @@ func (b *Builder) closeGeneral(f *frame, fields []field) {
 		}
 	} else {
 		p := b.patch()
-		p.start, p.ids, p.shape, p.from, p.n = f.start, at, nil, len(b.log), n
+		p.start, p.ids, p.shape, p.dict, p.from, p.n = f.start, at, nil, nil, len(b.log), n
 		for i := range fields {
 			b.log = append(b.log, keys[fields[i].key()])
 		}
@@ -197,16 +238,18 @@ func putOrdered(dst []byte, fields []field, order []int32, width, end int) {
 		for j, i := range order {
 			dst[j] = byte(fields[i].at())
 		}
+		dst[len(order)] = byte(end)
 	case 2:
 		for j, i := range order {
 			binary.LittleEndian.PutUint16(dst[2*j:], uint16(fields[i].at()))
 		}
+		binary.LittleEndian.PutUint16(dst[2*len(order):], uint16(end))
 	default:
 		for j, i := range order {
 			putUint(dst[j*width:], fields[i].at(), width)
 		}
+		putUint(dst[len(order)*width:], uint32(end), width)
 	}
-	putUint(dst[len(order)*width:], uint32(end), width)
 }
 
 // resolve gives the ids of the document's own dictionary to its objects.
@@ -230,11 +273,9 @@ func (b *Builder) resolve() {
 	for i := range b.patches {
 		p := &b.patches[i]
 		if s := p.shape; s != nil {
-			if s.numbered != d {
-				b.cache.number(d)
-				s.renumber(d, b.ids[:])
+			if p.dict != d {
+				b.patchShape(p, d)
 			}
-			copy(b.buf[p.ids:], s.ids)
 			continue
 		}
 		b.cache.number(d)
@@ -245,6 +286,15 @@ func (b *Builder) resolve() {
 	if d == &b.cache.scratch {
 		b.unnumber()
 	}
+}
+
+// patchShape gives an object of a shape its ids.
+func (b *Builder) patchShape(p *patch, d *dictionary) {
+	if p.shape.numbered != d {
+		b.cache.number(d)
+		p.shape.renumber(d, b.ids[:])
+	}
+	copy(b.buf[p.ids:], p.shape.ids)
 }
 
 // unnumber drops ids that shapes hold of the scratch dictionary, whose next use is

@@ -36,8 +36,6 @@ func (d *dictionary) idOf(k *key) (int32, bool) {
 // document, each when its first object ends. Documents that reach the same state
 // have the same set of shapes, hence of names, hence the same dictionary.
 type rowShape struct {
-	last *objectShape // the transition taken last
-	to   *rowShape
 	all  map[*objectShape]*rowShape
 	dict *dictionary // once a document ended here
 }
@@ -73,13 +71,14 @@ func (c *ownDicts) clear() {
 	c.start.dict = &dictionary{meta: emptyMetadata}
 }
 
-// next returns the state after s; nil when there are too many.
+// next returns the state after s; nil when there are too many. A shape tends to come
+// in one state only, so it remembers its transition.
 func (c *ownDicts) next(r *rowShape, s *objectShape) *rowShape {
-	if r == nil || r.last == s {
-		if r != nil {
-			r = r.to
-		}
-		return r
+	switch r {
+	case nil:
+		return nil
+	case s.from:
+		return s.to
 	}
 	to := r.all[s]
 	if to == nil {
@@ -93,7 +92,7 @@ func (c *ownDicts) next(r *rowShape, s *objectShape) *rowShape {
 		}
 		r.all[s] = to
 	}
-	r.last, r.to = s, to
+	s.from, s.to = r, to
 	return to
 }
 

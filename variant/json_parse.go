@@ -259,13 +259,11 @@ func (p *Parser) enter(pos int, k Kind, at *objectShape) bool {
 	return true
 }
 
-// leave closes a container; s is the shape of an object, nil for an array and for
-// an object that outgrew the tree.
-func (p *Parser) leave(s *objectShape) {
+// leave closes an array.
+func (p *Parser) leave() {
 	p.depth--
 	if p.b != nil {
-		p.b.top.shape = s
-		p.b.close()
+		p.b.endArray()
 	} else {
 		p.sink.End()
 	}
@@ -277,7 +275,7 @@ func (p *Parser) array(pos int, at *objectShape) int {
 	}
 	pos = p.blank(pos + 1)
 	if pos < len(p.text) && p.text[pos] == ']' {
-		p.leave(nil)
+		p.leave()
 		return pos + 1
 	}
 	for i := 0; ; i++ {
@@ -288,12 +286,14 @@ func (p *Parser) array(pos int, at *objectShape) int {
 			p.trail = append(p.trail, step{index: i})
 			return -1
 		}
-		var more bool
-		if pos, more = p.separator(pos, ']', errArray); !more {
-			if pos >= 0 {
-				p.leave(nil)
+		if pos >= len(p.text) || p.text[pos] != ',' {
+			var more bool
+			if pos, more = p.separator(pos, ']', errArray); !more {
+				if pos >= 0 {
+					p.leave()
+				}
+				return pos
 			}
-			return pos
 		}
 		if pos++; pos < len(p.text) && p.text[pos] <= ' ' {
 			pos = p.blank(pos)
@@ -326,11 +326,12 @@ func (p *Parser) object(pos int, at *objectShape) int {
 	if !p.enter(pos, KindObject, at) {
 		return -1
 	}
-	if end := p.blank(pos + 1); end < len(p.text) && p.text[end] == '}' {
-		p.leave(p.tree.root)
-		return end + 1
-	}
 	text, claims, s := p.text, len(p.tree.claimed), p.tree.root
+	if pos+1 >= len(text) || text[pos+1] != '"' {
+		if end := p.blank(pos + 1); end < len(text) && text[end] == '}' {
+			return p.endObject(end+1, s, claims)
+		}
+	}
 	guess := at.first
 	for {
 		var k *key
@@ -344,10 +345,18 @@ func (p *Parser) object(pos int, at *objectShape) int {
 		} else if k, s, pos = p.field(s, pos, at); pos < 0 {
 			return -1
 		}
-		if pos = p.value(pos, p.tree.orLost(s)); pos < 0 {
+		if pos < len(text) && startClasses[text[pos]] == startNumber {
+			pos = p.number(pos)
+		} else {
+			pos = p.value(pos, p.tree.orLost(s))
+		}
+		if pos < 0 {
 			return p.failField(s, k)
 		}
 		if pos >= len(text) || text[pos] != ',' {
+			if pos < len(text) && text[pos] == '}' {
+				return p.endObject(pos+1, s, claims)
+			}
 			var more bool
 			if pos, more = p.separator(pos, '}', errObject); !more {
 				return p.endObject(pos, s, claims)
@@ -376,8 +385,13 @@ func (p *Parser) endObject(pos int, s *objectShape, claims int) int {
 	if pos < 0 {
 		return pos
 	}
-	p.leave(s)
-	if s == nil && p.b == nil {
+	p.depth--
+	if p.b != nil {
+		p.b.endObject(s)
+		return pos
+	}
+	p.sink.End()
+	if s == nil {
 		p.tree.release(claims)
 		p.tree.general++
 	}

@@ -43,6 +43,8 @@ type shapeInfo struct {
 	plain bool    // order is 0, 1, 2 ...
 	ended uint64  // serial of the document in which an object of this shape ended last
 
+	from, to *rowShape // the transition that this shape made last
+
 	ids      []byte      // field ids, each of width bytes, in order of name
 	width    int         // of an id
 	numbered *dictionary // whose ids they are
@@ -305,7 +307,7 @@ func (s *objectShape) appendKeys(dst []*key) []*key {
 // one whose keys are numbered. It returns the key that a given one lacks, or nil.
 // scratch holds n ids.
 func (s *objectShape) renumber(d *dictionary, scratch []int32) (missing *key) {
-	s.numbered = nil
+	s.numbered, s.width = nil, 0
 	largest := int32(0)
 	for p := s; p.key != nil; p = p.parent {
 		id := p.key.id
@@ -320,7 +322,7 @@ func (s *objectShape) renumber(d *dictionary, scratch []int32) (missing *key) {
 	}
 	s.width = uintWidth(uint32(largest))
 	size := int(s.n) * s.width
-	s.ids = slices.Grow(s.ids[:0], size)[:size]
+	s.ids = slices.Grow(s.ids[:0], max(size, 16))[:size] // room for putIDs to read words
 	for j, i := range s.order {
 		putUint(s.ids[j*s.width:], uint32(scratch[i]), s.width)
 	}
