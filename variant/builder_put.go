@@ -124,3 +124,13 @@ func (b *Builder) putScalar(s *Scalar) {
 	dst[0] = kindHeaders[s.Kind]
 	b.buf = b.buf[:n+int(f.size)]
 }
+
+// putSmall writes a decimal4.
+func (b *Builder) putSmall(x int64, scale int) {
+	n := len(b.buf)
+	b.grow(10)
+	dst := b.buf[n : n+10]
+	dst[0], dst[1] = primDecimal4<<2, byte(scale)
+	binary.LittleEndian.PutUint64(dst[2:], uint64(x))
+	b.buf = b.buf[:n+6]
+}

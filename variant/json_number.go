@@ -83,7 +83,17 @@ func (p *Parser) number(pos int) int {
 	if uint(whole-1) >= 7 || digits == whole && size > whole || next-'0' <= 9 || next|0x20 == 'e' || byte(word) == '0' && whole > 1 {
 		return p.longNumber(w, pos)
 	}
-	return p.exactNumber(parseDigits(word, digits), digits-whole, pos, at, size)
+	mag := parseDigits(word, digits)
+	b := p.b
+	if b == nil || mag == 0 {
+		return p.exactNumber(mag, digits-whole, pos, at, size)
+	}
+	if x := int64(mag) ^ -int64(at) + int64(at); size > whole {
+		b.putSmall(x, digits-whole)
+	} else {
+		b.putInt(x)
+	}
+	return pos + at + size
 }
 
 // minus returns 1 for a minus sign and 0 for others, without a branch: signs are
