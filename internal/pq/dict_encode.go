@@ -2,8 +2,10 @@ package pq
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // hashTable is an open-addressing table from a hash to an entry number. It
@@ -99,13 +101,43 @@ func (d *numberDict) entry(v uint64, limit int) (e uint32, ok bool) {
 	return uint32(len(d.entries) - 1), true
 }
 
-var bytesSeed = maphash.MakeSeed()
+// Seeds of the hashes of byte strings: foreign values must not be able to collide.
+var (
+	bytesSeed = maphash.MakeSeed()
+	keySeed   = rand.Uint64()
+)
 
 // bytesDict is a dictionary of byte strings, kept as the positions of their
-// first occurrences.
+// first occurrences. Most texts that repeat are short, such as currencies and
+// tenors: up to seven bytes and the length are the key itself, so that equal keys
+// are equal values. Longer values have a hash as their key.
 type bytesDict struct {
 	table hashTable
 	first []uint32 // entry -> number of the value that is its first occurrence
+	keys  []uint64 // entry -> key
+}
+
+// maxShort is the length up to which a key tells the value. The uppermost byte of
+// a key is the length, and longKey above it for all others.
+const (
+	maxShort = 7
+	longKey  = 0xff << 56
+)
+
+// key returns the key of a value.
+func (v byteValues) key(i int, value []byte) uint64 {
+	if len(value) > maxShort {
+		return maphash.Bytes(bytesSeed, value) | longKey
+	}
+	n := uint64(len(value))
+	if rest := v.data[v.offsets[i]:]; len(rest) >= 8 {
+		return binary.LittleEndian.Uint64(rest)&(1<<(8*n)-1) | n<<56
+	}
+	k := n << 56
+	for j, b := range value {
+		k |= uint64(b) << (8 * j)
+	}
+	return k
 }
 
 // byteValues are byte strings: value i is data[offsets[i]:offsets[i+1]].
@@ -135,7 +167,7 @@ func (v byteValues) size() int {
 
 func (d *bytesDict) reset() {
 	d.table.reset()
-	d.first = d.first[:0]
+	d.first, d.keys = d.first[:0], d.keys[:0]
 }
 
 // build is as that of numberDict; limit counts the bytes of the plain page.
@@ -145,10 +177,6 @@ func (d *bytesDict) build(index []uint32, v byteValues, limit int) (_ []uint32, 
 	index = grow(index, n)
 	for i := range n {
 		value := v.at(i)
-		if i > 0 && bytes.Equal(value, v.at(i-1)) {
-			index[i] = index[i-1]
-			continue
-		}
 		e, added := d.entry(v, value, i)
 		if added {
 			if limit -= len(value) + 4; limit < 0 {
@@ -162,16 +190,17 @@ func (d *bytesDict) build(index []uint32, v byteValues, limit int) (_ []uint32, 
 
 func (d *bytesDict) entry(v byteValues, value []byte, i int) (e uint32, added bool) {
 	t := &d.table
-	hash := hashNumber(maphash.Bytes(bytesSeed, value))
+	key := v.key(i, value)
+	hash := hashNumber(key ^ keySeed)
 	mask := uint64(len(t.slots) - 1)
 	at := hash >> t.shift
 	for ; t.slots[at] != 0; at = (at + 1) & mask {
 		e := t.slots[at] - 1
-		if t.hashes[e] == hash && bytes.Equal(v.at(int(d.first[e])), value) {
+		if d.keys[e] == key && (key < longKey || bytes.Equal(v.at(int(d.first[e])), value)) {
 			return e, false
 		}
 	}
-	d.first = append(d.first, uint32(i))
+	d.first, d.keys = append(d.first, uint32(i)), append(d.keys, key)
 	t.insert(at, hash)
 	return uint32(len(d.first) - 1), true
 }
