@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -125,8 +126,9 @@ func (s *readSpec) openFile(ctx context.Context, task *fileTask) (r *fileReader,
 			err = fileError(path, err)
 		}
 	}()
-	if f := task.file.FileFormat(); f != ice.ParquetFile {
-		return nil, unsupportedf("a data file in the format %s", f)
+	format := task.file.FileFormat()
+	if format != ice.ParquetFile && format != ice.AvroFile {
+		return nil, unsupportedf("a data file in the format %s", format)
 	}
 	r = &fileReader{readSpec: s, task: task}
 	if r.vector, r.hashes, err = s.deletes.of(ctx, task); err != nil {
@@ -136,14 +138,22 @@ func (s *readSpec) openFile(ctx context.Context, task *fileTask) (r *fileReader,
 	if err != nil {
 		return nil, err
 	}
+	var at io.ReaderAt = f
+	size := task.file.FileSizeBytes()
 	r.closer = f
+	if format == ice.AvroFile {
+		spooled, err := spoolAvro(ctx, bufio.NewReader(f))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		at, size, r.closer = spooled, spooled.size, spooled
+	}
 	defer func() {
 		if err != nil {
-			_ = f.Close()
+			_ = r.closer.Close()
 		}
 	}()
-	size := task.file.FileSizeBytes()
-	if r.file, err = pq.Open(f, size, pq.ReaderOptions{Name: path}); err != nil {
+	if r.file, err = pq.Open(at, size, pq.ReaderOptions{Name: path}); err != nil {
 		return nil, err
 	}
 	if err = r.prepare(); err != nil {
@@ -155,7 +165,7 @@ func (s *readSpec) openFile(ctx context.Context, task *fileTask) (r *fileReader,
 // close counts what was read of the file. Clones must have ended.
 func (r *fileReader) close() error {
 	r.releaseSources()
-	r.readSpec.stats.addFile(r.file)
+	r.readSpec.stats.addFile(r.file, r.task.file)
 	return r.closer.Close()
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	ice "github.com/apache/iceberg-go"
 
 	"github.com/frazil/frazil/internal/pq"
 )
@@ -336,9 +337,13 @@ type scanStats struct {
 	columns map[string]struct{}
 }
 
-// addFile takes the counts of a file that is about to be closed.
-func (s *scanStats) addFile(f *pq.File) {
+// addFile takes the counts of a file that is about to be closed. An Avro file
+// has been read whole.
+func (s *scanStats) addFile(f *pq.File, entry ice.DataFile) {
 	got := f.Stats()
+	if entry.FileFormat() == ice.AvroFile {
+		got.BytesRead, got.PageBytes = entry.FileSizeBytes(), 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Files++
