@@ -175,3 +175,46 @@ func TestRealDocumentsThroughSpark(t *testing.T) {
 		})
 	}
 }
+
+// TestSparkComputesTheSummary: Spark derives daily figures from the shredded table,
+// equal to those that Frazil's own scan gives, while trades keep coming in; each
+// answer of Spark's is a state that was committed.
+func TestSparkComputesTheSummary(t *testing.T) {
+	dir, cat := warehouse(t)
+	ctx := context.Background()
+	s := startSpark(t, dir)
+	const name = "risk.live"
+	tbl := tradesTable(t, cat, name, 500, false)
+	committed := map[string]bool{"500": true}
+	done := make(chan error, 1)
+	go func() {
+		gen := tradegen.New(12, tradegen.Options{})
+		for i := range 8 {
+			var rows []string
+			for range 100 {
+				event, _ := gen.AppendNext(nil)
+				rows = append(rows, string(event))
+			}
+			if _, err := tbl.AppendJSON(ctx, lines(rows...), iceberg.AppendOptions{ByName: true}); err != nil {
+				done <- fmt.Errorf("append %d: %w", i, err)
+				return
+			}
+		}
+		done <- nil
+	}()
+	for n := 600; n <= 1300; n += 100 {
+		committed[fmt.Sprint(n)] = true
+	}
+	for range 6 {
+		rows := s.query(t, "select cast(count(*) as string) as n, count(distinct trade_id) as ids from "+name)
+		require.Len(t, rows, 1)
+		n := strings.Split(rows[0], `"`)[3]
+		require.True(t, committed[n], "Spark saw %s rows, which no commit had", rows[0])
+	}
+	require.NoError(t, <-done)
+	const query = "select trade_date, desk, asset_class, count(*) as trades, " +
+		"sum(variant_get(pricing_vector, '$.dv01', 'decimal(18,2)')) as dv01, " +
+		"sum(variant_get(pricing_vector, '$.greeks.delta', 'decimal(18,6)')) as delta from " + name +
+		" group by all order by 1, 2, 3"
+	requireSameRows(t, summary(t, tbl), s.query(t, query))
+}
