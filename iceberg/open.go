@@ -166,6 +166,14 @@ func (r *rootedIO) Open(name string) (iceio.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
+	// Opening a pipe would wait for a writer, perhaps forever.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: no regular file", ErrCorrupt)}
+	}
 	return os.Open(path)
 }
 

@@ -215,3 +215,58 @@ func TestInspectShowsSparksDefaults(t *testing.T) {
 		require.Equal(t, want, s.Int, name)
 	}
 }
+
+// iceberg-go plans in goroutines of its own: a panic there ended the process, and
+// errors named no file. One letter of a manifest's own schema was enough.
+func TestCorruptManifestsAreNamed(t *testing.T) {
+	for _, pattern := range []string{"snap-*.avro", "[^s]*.avro"} {
+		for name, spoil := range map[string]func([]byte) []byte{
+			"empty":  func([]byte) []byte { return nil },
+			"cut":    func(b []byte) []byte { return b[:len(b)/2] },
+			"schema": func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`"partition"`), []byte(`"partitioX"`)) },
+		} {
+			path, root := copyTable(t)
+			found, err := filepath.Glob(filepath.Join(root, "metadata", pattern))
+			require.NoError(t, err)
+			require.Len(t, found, 1, pattern)
+			text, err := os.ReadFile(found[0])
+			require.NoError(t, err)
+			spoiled := spoil(text)
+			if bytes.Equal(text, spoiled) {
+				continue // a list has no field of that name
+			}
+			require.NoError(t, os.WriteFile(found[0], spoiled, 0o600))
+			tbl, err := OpenMetadata(path)
+			require.NoError(t, err)
+			_, err = tbl.Scan(bg, ScanOptions{})
+			require.ErrorIs(t, err, ErrCorrupt, "%s %s", pattern, name)
+			require.ErrorContains(t, err, filepath.Base(found[0]), name)
+		}
+	}
+}
+
+// A snapshot whose manifest list is "" was read as an empty table.
+func TestSnapshotWithoutManifestList(t *testing.T) {
+	path, _ := copyTable(t)
+	editMetadata(t, path, func(m map[string]any) {
+		for _, s := range m["snapshots"].([]any) {
+			s.(map[string]any)["manifest-list"] = ""
+		}
+	})
+	tbl, err := OpenMetadata(path)
+	require.NoError(t, err)
+	_, err = tbl.Scan(bg, ScanOptions{})
+	require.ErrorIs(t, err, ErrCorrupt)
+}
+
+// A named pipe in the place of a data file kept a scan waiting forever, even
+// for signals. Any file that is not regular is refused before it is opened.
+func TestOnlyRegularFilesAreOpened(t *testing.T) {
+	path, _ := copyTable(t)
+	tbl, err := OpenMetadata(path)
+	require.NoError(t, err)
+	files, err := tbl.FS(bg)
+	require.NoError(t, err)
+	_, err = files.Open(tbl.Location() + "/data")
+	require.ErrorIs(t, err, ErrCorrupt)
+}

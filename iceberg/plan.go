@@ -65,16 +65,19 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 	if err != nil {
 		return nil, err
 	}
+	files, err := tbl.FS(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("iceberg: plan: %w", err)
+	}
+	if err := t.vectors.check(ctx, files, out.snapshot); err != nil {
+		return nil, planError(err)
+	}
 	if v.after != 0 {
 		return out, t.planAppends(ctx, v, out, workers)
 	}
 	planned, err := scan.PlanFiles(ctx)
 	if err != nil {
 		return nil, planError(err)
-	}
-	files, err := tbl.FS(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("iceberg: plan: %w", err)
 	}
 	vectors, err := t.vectors.live(files, out.snapshot)
 	if err != nil {
@@ -171,7 +174,7 @@ func planError(err error) error {
 		return ctxErr
 	}
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	if errors.As(err, &path) || errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("iceberg: plan: %w", err)
 	}
 	return fmt.Errorf("%w: plan: %w", ErrCorrupt, err)
@@ -201,12 +204,73 @@ func newFileTask(p *table.FileScanTask, vectors map[string]ice.DataFile) (fileTa
 
 func samePartitionValue(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// vectorMemo remembers the deletion vectors of manifests, which never change: an
+// vectorMemo remembers what manifests, which never change, hold of deletion vectors: an
 // operation on the next snapshot reads only the manifests that are new in it. It
 // holds those of one snapshot. It is safe for concurrent use.
 type vectorMemo struct {
 	mu         sync.Mutex
 	byManifest map[string][]ice.DataFile
+	checked    map[string]bool // manifests, by path, that check has read to the end
+}
+
+// check reads the manifests of a snapshot that it has not read before.
+// iceberg-go plans in goroutines of its own, where its panics on foreign bytes
+// end the process, and its errors do not name the file; here they become errors
+// that do.
+func (m *vectorMemo) check(ctx context.Context, fs iceio.IO, s *table.Snapshot) error {
+	if s.ManifestList == "" {
+		return corruptf("snapshot %d has no manifest list", s.SnapshotID)
+	}
+	manifests, err := readManifestList(fs, s)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	known := m.checked
+	m.mu.Unlock()
+	seen := make(map[string]bool, len(manifests))
+	for _, manifest := range manifests {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !known[manifest.FilePath()] {
+			if err := checkManifest(fs, manifest); err != nil {
+				return err
+			}
+		}
+		seen[manifest.FilePath()] = true
+	}
+	m.mu.Lock()
+	m.checked = seen
+	m.mu.Unlock()
+	return nil
+}
+
+func readManifestList(fs iceio.IO, s *table.Snapshot) (_ []ice.ManifestFile, err error) {
+	defer namePanic(&err, "manifest list", s.ManifestList)
+	manifests, err := s.Manifests(fs)
+	if err != nil {
+		return nil, fmt.Errorf("manifest list %s: %w", s.ManifestList, err)
+	}
+	return manifests, nil
+}
+
+func checkManifest(fs iceio.IO, m ice.ManifestFile) (err error) {
+	defer namePanic(&err, "manifest", m.FilePath())
+	for _, err := range m.Entries(fs, false) {
+		if err != nil {
+			return fmt.Errorf("manifest %s: %w", m.FilePath(), err)
+		}
+	}
+	return nil
+}
+
+// namePanic turns a panic of the library into an error that names the file. It
+// is deferred.
+func namePanic(err *error, what, path string) {
+	if p := recover(); p != nil {
+		*err = corruptf("%s %s: %v", what, path, p)
+	}
 }
 
 // live lists the deletion vectors of a snapshot by data file. Planning passes

@@ -34,6 +34,9 @@ type ReshredOptions struct {
 // Snapshots of source that only append and those that only rewrite files are
 // followed; one that deletes or changes rows is ErrUnsupported.
 func Reshred(ctx context.Context, source, target *Table, opts ReshredOptions) (*Commit, error) {
+	if source.Metadata().TableUUID() == target.Metadata().TableUUID() {
+		return nil, invalidf("reshred %s: source and target are one table", source.Name())
+	}
 	if !source.readOnly {
 		if err := source.Refresh(ctx); err != nil {
 			return nil, err

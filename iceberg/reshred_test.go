@@ -75,3 +75,13 @@ func TestReshredIsFenced(t *testing.T) {
 	require.ErrorIs(t, err, ErrConflict)
 	sameRows(t, 10, target)
 }
+
+// A table copied into itself held every row twice.
+func TestReshredIntoItselfIsRefused(t *testing.T) {
+	tbl, err := newCatalog(t).Create(bg, "ns.t", TableSpec{Columns: []Column{{Name: "id", Type: ice.Int64Type{}}}})
+	require.NoError(t, err)
+	appendRows(t, tbl, numbered(3, `{"id":%d}`)...)
+	_, err = Reshred(bg, tbl, tbl, ReshredOptions{})
+	require.ErrorIs(t, err, ErrInvalid)
+	sameRows(t, 3, tbl)
+}
