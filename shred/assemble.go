@@ -19,6 +19,7 @@ type assembler struct {
 	out   []byte
 	slots []fieldSlot
 	dict  *dictionary // of the current row
+	kept  int         // bytes of templates
 }
 
 // fieldSlot is a field of an object that is being written: its id, and where its
@@ -59,7 +60,7 @@ func (a *assembler) value(p *pair, slot int) (bool, error) {
 	case List:
 		return true, a.list(p, slot)
 	}
-	if p.flat != nil {
+	if p.flat != nil && !p.flat.off {
 		return true, a.flat(p.flat, slot)
 	}
 	return true, a.object(p, slot, has)

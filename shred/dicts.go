@@ -104,3 +104,12 @@ func (d *dictionaries) resolve(raw []byte) (*dictionary, error) {
 	}
 	return e, nil
 }
+
+// forget drops all dictionaries but those that are in use.
+func (d *dictionaries) forget() {
+	d.known, d.last = nil, nil
+	clear(d.byIdx)
+	if d.own != nil {
+		d.own.templates = nil
+	}
+}

@@ -25,7 +25,8 @@ type flat struct {
 	columns    []flatColumn
 	groups     []flatGroup
 	generation int
-	text       int // the column of the string, -1 without one
+	text       int  // the column of the string, -1 without one
+	off        bool // this batch has too many groups
 	spare      template
 }
 
@@ -64,15 +65,17 @@ type template struct {
 type cell struct{ column, at int }
 
 const (
-	maxFlatFields = 64
-	maxTemplates  = 8  // of one dictionary at one place
-	maxTextKept   = 63 // bytes of the string of a template that is kept
+	maxGroups    = 64 // of one object, bits of a mask
+	maxTemplates = 8  // of one dictionary at one place
+	maxTextKept  = 63 // bytes of the string of a template that is kept
+
+	maxTemplateBytes = 16 << 20
 )
 
 // newFlat returns nil for objects of another kind.
 func newFlat(p *pair, id int) *flat {
 	f := &flat{at: p, id: id, text: -1}
-	if p.value != nil || len(p.fields) > maxFlatFields {
+	if p.value != nil {
 		return nil
 	}
 	for i, c := range p.fields {
@@ -105,13 +108,18 @@ func newFlat(p *pair, id int) *flat {
 
 // load groups the columns of a batch.
 func (f *flat) load() {
-	f.groups = f.groups[:0]
+	f.groups, f.off = f.groups[:0], false
 	changed := false
 	for i := range f.columns {
 		c := &f.columns[i]
 		g := slices.IndexFunc(f.groups, func(g flatGroup) bool {
 			return g.max == c.max && (g.def == nil) == (c.def == nil) && bytes.Equal(g.def, c.def)
 		})
+		if g < 0 && len(f.groups) == maxGroups {
+			f.off = true
+			f.generation++
+			return
+		}
 		if g < 0 {
 			g = len(f.groups)
 			f.groups = append(f.groups, flatGroup{def: c.def, max: c.max})
@@ -129,6 +137,9 @@ func (f *flat) load() {
 
 // settle tells the columns how many of their values were taken.
 func (f *flat) settle() {
+	if f.off {
+		return
+	}
 	for i := range f.columns {
 		c := &f.columns[i]
 		c.used = f.groups[c.group].used
@@ -190,13 +201,9 @@ func (a *assembler) template(f *flat, mask uint64, text int) (*template, error) 
 	if text > maxTextKept {
 		return &f.spare, a.learn(&f.spare, f, mask, text)
 	}
-	d := a.dict
-	if len(d.templates) == 0 {
-		d.templates = make([]*template, len(a.tree.flats))
-	}
 	n := 0
 	var last *template
-	for t := d.templates[f.id]; t != nil; t = t.next {
+	for t := a.dict.template(f.id); t != nil; t = t.next {
 		if t.mask == mask && t.text == text && t.generation == f.generation {
 			return t, nil
 		}
@@ -205,10 +212,34 @@ func (a *assembler) template(f *flat, mask uint64, text int) (*template, error) 
 	}
 	t := last
 	if n < maxTemplates {
-		t = &template{next: d.templates[f.id]}
-		d.templates[f.id] = t
+		t = a.newTemplate(f)
 	}
 	return t, a.learn(t, f, mask, text)
+}
+
+// template returns the first template of a place.
+func (d *dictionary) template(id int) *template {
+	if id < len(d.templates) {
+		return d.templates[id]
+	}
+	return nil
+}
+
+// newTemplate adds a template to the current dictionary. What templates take is
+// bounded: beyond it all of them, and the dictionaries, are learnt again.
+func (a *assembler) newTemplate(f *flat) *template {
+	const each, column = 200, 40
+	if a.kept += each + column*len(f.columns); a.kept > maxTemplateBytes {
+		a.dicts.forget()
+		a.dict.templates, a.kept = nil, 0
+	}
+	d := a.dict
+	if len(d.templates) == 0 {
+		d.templates = make([]*template, len(a.tree.flats))
+	}
+	t := &template{next: d.templates[f.id]}
+	d.templates[f.id] = t
+	return t
 }
 
 // learn writes a template.

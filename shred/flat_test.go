@@ -120,3 +120,59 @@ func TestFlat_Corrupt(t *testing.T) {
 	_, err := assembled(w, true)
 	require.ErrorIs(t, err, ErrCorrupt)
 }
+
+// TestFlat_ManyFields has more groups of fields than a mask has bits in some batches
+// and one group in others.
+func TestFlat_ManyFields(t *testing.T) {
+	g := rand.New(rand.NewPCG(3, 3))
+	var schema []string
+	for i := range 100 {
+		schema = append(schema, fmt.Sprintf("f%d int", i))
+	}
+	w := NewWriter(mustParse(t, "struct<"+strings.Join(schema, ", ")+">"), WriterOptions{})
+	var rows []variant.Value
+	for row := range 120 {
+		var fields []string
+		for i := range 100 {
+			if row >= 60 || g.IntN(2) > 0 {
+				fields = append(fields, fmt.Sprintf(`"f%d":%d`, i, g.Int32()))
+			}
+		}
+		text := "{" + strings.Join(fields, ",") + "}"
+		require.NoError(t, w.WriteJSON([]byte(text)))
+		rows = append(rows, mustJSON(t, text))
+	}
+	data := fileOf(t, w, pq.WriterOptions{})
+	for _, size := range []int{20, 120} {
+		got, want := readWhole(t, data, w, size, true), readWhole(t, data, w, size, false)
+		for i := range rows {
+			require.Equal(t, want[i].Bytes(), got[i].Bytes())
+			require.True(t, variant.Equal(rows[i], got[i]))
+		}
+	}
+}
+
+// TestFlat_TemplatesAreBounded meets the bound of memory for templates amid rows that
+// each have a dictionary of their own.
+func TestFlat_TemplatesAreBounded(t *testing.T) {
+	w := NewWriter(mustParse(t, "struct<o struct<a int, b int, c int>>"), WriterOptions{})
+	var rows []variant.Value
+	for row := range 200 {
+		text := fmt.Sprintf(`{"o":{"%c":%d,"c":3},"x%03d":true}`, 'a'+row%2, row, row/2)
+		require.NoError(t, w.WriteJSON([]byte(text)))
+		rows = append(rows, mustJSON(t, text))
+	}
+	a, err := NewAssembler(w.Group(), Context{}, allNull(w.Buffers()))
+	require.NoError(t, err)
+	asm := a.a.asm
+	asm.kept = maxTemplateBytes - 10_000
+	for range 2 {
+		err = a.Assemble(pickBatches(w.Buffers(), a.Columns(), w.Rows()), w.Rows(), func(row int, v variant.Value) error {
+			require.True(t, variant.Equal(rows[row], v), "%v", v)
+			require.Less(t, asm.kept, maxTemplateBytes+1)
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	require.Less(t, asm.kept, 1<<20, "templates were dropped once")
+}
