@@ -337,12 +337,14 @@ func (a *attempt) loadOld(ctx context.Context) error {
 }
 
 // dropsWhole reports whether the change can do without vectors: all touched
-// files go as a whole, and nothing is added, or files are copied anyway.
+// files go as a whole, or files are copied anyway. When some stay in part, those
+// that go get a vector as well: iceberg-go has no commit that removes data files
+// and adds vectors, unless these replace others of their age.
 func (a *attempt) dropsWhole(d *delta) bool {
 	if a.copying {
 		return true
 	}
-	return len(d.rows)+len(d.oldMarks) == 0 && !slices.ContainsFunc(a.order, func(f *touchedFile) bool { return !f.all })
+	return len(d.oldMarks) == 0 && !slices.ContainsFunc(a.order, func(f *touchedFile) bool { return !f.all })
 }
 
 // dropFiles removes data files and the vectors that belong to them, by the data

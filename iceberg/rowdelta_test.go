@@ -212,3 +212,23 @@ func requireOracle(t testing.TB, tbl *Table) {
 	}
 	require.ElementsMatch(t, oracleRows(t, tbl, "id"), ids)
 }
+
+// TestWholeFilesGoWithoutVectors updates every row: the old files leave the
+// table, and the rows keep their ids.
+func TestWholeFilesGoWithoutVectors(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id:bigint,s:string", "")
+	appendRows(t, tbl, `{"id":1,"s":"a"}`, `{"id":2,"s":"b"}`)
+	appendRows(t, tbl, `{"id":3,"s":"c"}`)
+	deleteRows(t, tbl, "id = 1")
+	c, err := tbl.Update(context.Background(), []Assignment{set(t, "s = 'z'")}, where(t, "id > 0"), WriteOptions{})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, c.Updated)
+	require.Len(t, c.Dropped, 2)
+	require.Empty(t, c.Vectors)
+	require.Empty(t, vectorsOf(t, tbl))
+	require.Equal(t, []string{
+		`{"id":2,"s":"z","_row_id":1,"_last_updated_sequence_number":4}`,
+		`{"id":3,"s":"z","_row_id":2,"_last_updated_sequence_number":4}`,
+	}, scanJSON(t, tbl, ScanOptions{Lineage: true}))
+	require.EqualValues(t, "overwrite", tbl.Unwrap().CurrentSnapshot().Summary.Operation)
+}
