@@ -84,7 +84,7 @@ func runMerge(ctx context.Context, io streams, args []string) error {
 	var src source
 	src.register(fs, false)
 	keys := fs.String("key", "", "columns `a,b` that tell which row a line is for")
-	if err := fs.Parse(args); err != nil {
+	if err := parseFlags(fs, args); err != nil {
 		return err
 	}
 	if fs.NArg() != 1 {

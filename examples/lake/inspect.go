@@ -26,7 +26,7 @@ func runInspect(ctx context.Context, io streams, args []string) (err error) {
 	src.register(fs, true)
 	asJSON := fs.Bool("json", false, "print one JSON object")
 	verify := fs.Bool("verify", false, "also check the files against the manifests, Puffin footers included")
-	if err := fs.Parse(args); err != nil {
+	if err := parseFlags(fs, args); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 {

@@ -60,7 +60,7 @@ func (l *loader) flags() *flag.FlagSet {
 func (l *loader) run(ctx context.Context, args []string) error {
 	start := time.Now()
 	fs := l.flags()
-	if err := fs.Parse(args); err != nil {
+	if err := parseFlags(fs, args); err != nil {
 		return err
 	}
 	if fs.NArg() != 1 {

@@ -52,10 +52,10 @@ func main() {
 
 func run(ctx context.Context, io streams, args []string) error {
 	if len(args) == 0 || strings.TrimLeft(args[0], "-") == "h" || strings.TrimLeft(args[0], "-") == "help" {
-		usage(io.err)
 		if len(args) == 0 {
-			return errors.New("give a command")
+			return errors.New("give a command; lake -h lists them")
 		}
+		usage(io.err)
 		return nil
 	}
 	for _, c := range commands() {
@@ -86,10 +86,26 @@ func (c command) flags(io streams) *flag.FlagSet {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.err)
 	fs.Usage = func() {
-		fmt.Fprintf(io.err, "usage: lake %s [flags] %s\n%s\n\nexample:\n  %s\n\nflags:\n", c.name, c.args, c.about, c.example)
+		fmt.Fprintf(fs.Output(), "usage: lake %s [flags] %s\n%s\n\nexample:\n  %s\n\nflags:\n", c.name, c.args, c.about, c.example)
 		fs.PrintDefaults()
 	}
 	return fs
+}
+
+// parseFlags parses flags. A mistake in them is an error of one line; the help is
+// printed only on demand.
+func parseFlags(fs *flag.FlagSet, args []string) error {
+	w := fs.Output()
+	fs.SetOutput(io.Discard)
+	err := fs.Parse(args)
+	fs.SetOutput(w)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fs.Usage()
+	case err != nil:
+		err = fmt.Errorf("%w; lake %s -h explains the flags", err, fs.Name())
+	}
+	return err
 }
 
 // oneLine makes one line of an error that joins several.

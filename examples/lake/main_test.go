@@ -230,3 +230,36 @@ func TestInterruptedLoad(t *testing.T) {
 	_, _, err = lake(t, "", "scan", "-warehouse", dir, "-table", "d.t")
 	require.ErrorContains(t, err, "no such table")
 }
+
+// A wrong flag printed the whole help, thirty lines, around its one line.
+func TestWrongFlagsAreOneLine(t *testing.T) {
+	for _, args := range [][]string{{"scan", "-nope"}, {"scan", "-limit", "x"}, {"load", "-nope"}, {"inspect", "-nope"}, {"merge", "-nope"}, {"update", "-set", "id"}, {}} {
+		out, errOut, err := lake(t, "", args...)
+		require.ErrorContains(t, err, "lake", args)
+		require.ErrorContains(t, err, "-h", args)
+		require.NotContains(t, err.Error(), "\n", args)
+		require.Empty(t, out+errOut, args)
+	}
+	_, help, err := lake(t, "", "scan", "-h")
+	require.NoError(t, err)
+	require.Contains(t, help, "example:")
+	require.Contains(t, help, "-limit N")
+}
+
+// -limit 0 printed every row.
+func TestLimitOfNoRows(t *testing.T) {
+	dir := t.TempDir()
+	mustLake(t, "1\n2\n", "load", "-warehouse", dir, "-table", "d.t", "-")
+	require.Empty(t, mustLake(t, "", "scan", "-warehouse", dir, "-table", "d.t", "-limit", "0"))
+	require.Equal(t, "{\"doc\":1}\n", mustLake(t, "", "scan", "-warehouse", dir, "-table", "d.t", "-limit", "1"))
+}
+
+// Reading a folder that is misspelt made it, with an empty catalog.
+func TestReadingCreatesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "w")
+	for _, command := range []string{"scan", "inspect", "compact"} {
+		_, _, err := lake(t, "", command, "-warehouse", dir, "-table", "d.t")
+		require.ErrorContains(t, err, "no warehouse in "+dir)
+		require.NoDirExists(t, dir)
+	}
+}

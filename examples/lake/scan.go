@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type reading struct {
 	src      source
 	where    string
 	limit    int64
+	none     bool // -limit 0
 	ref      string
 	snapshot int64
 	lineage  bool
@@ -45,7 +47,11 @@ type reading struct {
 func (r *reading) register(fs *flag.FlagSet) {
 	r.src.register(fs, true)
 	fs.StringVar(&r.where, "where", "", "only rows for which the `EXPR` is true")
-	fs.Int64Var(&r.limit, "limit", 0, "at most `N` rows")
+	fs.Func("limit", "at most `N` rows", func(text string) (err error) {
+		r.limit, err = strconv.ParseInt(text, 10, 64)
+		r.none = r.limit == 0
+		return err
+	})
 	fs.StringVar(&r.ref, "ref", "", "read the branch or tag `NAME`")
 	fs.Int64Var(&r.snapshot, "snapshot", 0, "read the snapshot with this `ID`")
 	fs.BoolVar(&r.stats, "stats", false, "print figures as JSON on the last line of stderr")
@@ -114,7 +120,7 @@ func runGet(ctx context.Context, io streams, args []string) error {
 
 // parseAll parses flags and refuses what follows them.
 func parseAll(fs *flag.FlagSet, args []string) error {
-	if err := fs.Parse(args); err != nil {
+	if err := parseFlags(fs, args); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 {
@@ -135,7 +141,10 @@ func (r *reading) print(ctx context.Context, io streams, opts iceberg.ScanOption
 	if err != nil {
 		return err
 	}
-	if err := printRows(ctx, scan, io.out, form); err != nil {
+	if !r.none {
+		err = printRows(ctx, scan, io.out, form)
+	}
+	if err != nil {
 		return err
 	}
 	if !r.stats {

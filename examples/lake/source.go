@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 
 	"github.com/frazil/frazil/examples/internal/props"
 	"github.com/frazil/frazil/iceberg"
@@ -59,6 +61,11 @@ func (s *source) open(ctx context.Context) (*iceberg.Table, func() error, error)
 		}
 		t, err := iceberg.OpenMetadata(s.metadata)
 		return t, func() error { return nil }, err
+	}
+	if s.catalog == "" && s.warehouse != "" { // which opening would create
+		if _, err := os.Stat(filepath.Join(s.warehouse, "catalog.db")); err != nil {
+			return nil, nil, fmt.Errorf("no warehouse in %s (lake load creates it): %w", s.warehouse, err)
+		}
 	}
 	cat, err := s.openCatalog(ctx)
 	if err != nil {

@@ -44,8 +44,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	asJSON := flags.Bool("json", false, "print the summary as one JSON object")
 	flags.Usage = service.Usage(flags, "Runs the whole trade pipeline and writes report.html.",
 		"go run ./examples/trades -trades 20000 -seed 42 -bad 0.001 -dir /tmp/run")
-	if err := flags.Parse(args); err != nil {
-		return service.FlagError(err)
+	if err := service.Parse(flags, args); err != nil {
+		return err
 	}
 	if err := check(flags, &o); err != nil {
 		return err

@@ -37,8 +37,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	flags.StringVar(&o.TransactionalID, "transactional-id", "", "write alerts exactly once; an id of this process's own")
 	flags.Usage = service.Usage(flags, "Reports large trades on the topic "+trade.AlertsTopic+".",
 		"go run ./examples/trades/alerts -brokers localhost:9092")
-	if err := flags.Parse(args); err != nil {
-		return service.FlagError(err)
+	if err := service.Parse(flags, args); err != nil {
+		return err
 	}
 	var err error
 	if o.Brokers, err = common.BrokerList(); err != nil {

@@ -36,8 +36,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	cancel := flags.String("cancel", "", "id of a trade to cancel; needs -amend")
 	flags.Usage = service.Usage(flags, "Sums up the table "+trade.VectorsTable+" in "+trade.SummaryTable+".",
 		"go run ./examples/trades/batch -warehouse /tmp/run/warehouse")
-	if err := flags.Parse(args); err != nil {
-		return service.FlagError(err)
+	if err := service.Parse(flags, args); err != nil {
+		return err
 	}
 	catalog, err := common.OpenCatalog(ctx)
 	if err != nil {

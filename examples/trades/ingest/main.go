@@ -43,8 +43,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	flags.BoolVar(&o.Drain, "drain", false, "end when the topic has been read to its present end")
 	flags.Usage = service.Usage(flags, "Appends trades to the table "+trade.VectorsTable+".",
 		"go run ./examples/trades/ingest -brokers localhost:9092 -warehouse /tmp/run/warehouse")
-	if err := flags.Parse(args); err != nil {
-		return service.FlagError(err)
+	if err := service.Parse(flags, args); err != nil {
+		return err
 	}
 	if o.Brokers, err = common.BrokerList(); err != nil {
 		return err

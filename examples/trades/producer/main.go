@@ -36,8 +36,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	flags.Float64Var(&o.Bad, "bad", 0, "share of malformed or incomplete events, 0 to 1")
 	flags.Usage = service.Usage(flags, "Sends trade events to the topic "+trade.Topic+".",
 		"go run ./examples/trades/producer -brokers localhost:9092 -trades 100000")
-	if err := flags.Parse(args); err != nil {
-		return service.FlagError(err)
+	if err := service.Parse(flags, args); err != nil {
+		return err
 	}
 	var err error
 	if o.Brokers, err = common.BrokerList(); err != nil {

@@ -22,27 +22,34 @@ import (
 // Exit codes beside 0 and 1.
 const exitUsage = 2
 
-// errShown is the error of flags whose message has been printed already.
-var errShown = errors.New("see -h")
+// errUsage is the error of flags that do not parse.
+var errUsage = errors.New("-h explains the flags")
 
-// FlagError wraps an error of flag.FlagSet.Parse, which prints it by itself.
-func FlagError(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
+// Parse parses flags. A mistake in them is an error of one line; the help is
+// printed only on demand.
+func Parse(flags *flag.FlagSet, args []string) error {
+	w := flags.Output()
+	flags.SetOutput(io.Discard)
+	err := flags.Parse(args)
+	flags.SetOutput(w)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flags.Usage()
+	case err != nil:
+		err = fmt.Errorf("%w; %w", err, errUsage)
 	}
-	return fmt.Errorf("%w: %w", errShown, err)
+	return err
 }
 
-// ExitCode prints an error as one line, unless it has been shown, and gives
-// the program's exit code.
+// ExitCode prints an error as one line and gives the program's exit code.
 func ExitCode(program string, err error, w io.Writer) int {
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
-	case errors.Is(err, errShown):
-		return exitUsage
 	}
 	fmt.Fprintf(w, "%s: %s\n", program, strings.ReplaceAll(err.Error(), "\n", "; "))
+	if errors.Is(err, errUsage) {
+		return exitUsage
+	}
 	return 1
 }
 

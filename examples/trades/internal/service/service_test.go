@@ -14,8 +14,16 @@ import (
 func TestExitCodes(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, 0, ExitCode("p", nil, &out))
-	require.Equal(t, 0, ExitCode("p", FlagError(flag.ErrHelp), &out))
-	require.Equal(t, 2, ExitCode("p", FlagError(errors.New("x")), &out))
+	var help bytes.Buffer
+	flags := flag.NewFlagSet("p", flag.ContinueOnError)
+	flags.SetOutput(&help)
+	flags.Usage = Usage(flags, "What it does.", "p -x")
+	require.Equal(t, 2, ExitCode("p", Parse(flags, []string{"-nope"}), &out))
+	require.Equal(t, "p: flag provided but not defined: -nope; -h explains the flags\n", out.String(), "one line, no help")
+	require.Empty(t, help.String())
+	out.Reset()
+	require.Equal(t, 0, ExitCode("p", Parse(flags, []string{"-h"}), &out))
+	require.Contains(t, help.String(), "What it does.")
 	require.Empty(t, out.String())
 	require.Equal(t, 1, ExitCode("p", errors.Join(errors.New("a"), errors.New("b")), &out))
 	require.Equal(t, "p: a; b\n", out.String(), "one line")
