@@ -149,19 +149,6 @@ func (p *Parser) document() int {
 	return pos
 }
 
-// blank skips blank space.
-func (p *Parser) blank(pos int) int {
-	for pos < len(p.text) {
-		switch p.text[pos] {
-		case ' ', '\t', '\n', '\r':
-			pos++
-		default:
-			return pos
-		}
-	}
-	return pos
-}
-
 // startClass tells what a byte starts.
 type startClass uint8
 
