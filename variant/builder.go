@@ -38,6 +38,7 @@ type Builder struct {
 	ids                     [maxShapeFields]int32 // scratch
 	wideBuf                 []byte                // scratch of widen
 	wideStarts              []uint32
+	wideOrder               []int32
 	maxSize                 int
 	done                    *dictionary // of the finished value
 	err                     error
@@ -81,6 +82,7 @@ type patch struct {
 	ids   int          // of the first id, in bytes
 	shape *objectShape // of its fields; nil: log[from:from+n]
 	dict  *dictionary  // whose ids it has for now; nil: none
+	width int          // of an id
 	from  int
 	n     int
 }

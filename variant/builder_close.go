@@ -111,22 +111,18 @@ func (b *Builder) closeObject(f *frame, fields []field) {
 		return
 	}
 	size := len(b.buf) - f.data
-	width, idW := uintWidth(uint32(size)), 1
-	if b.dict != nil {
-		if s.numbered != b.dict {
-			if k := s.renumber(b.dict, b.ids[:]); k != nil {
-				b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, k.name))
-				return
-			}
+	if b.dict != nil && s.numbered != b.dict {
+		if k := s.renumber(b.dict, b.ids[:]); k != nil {
+			b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, k.name))
+			return
 		}
-		idW = s.width
 	}
-	n := len(fields)
+	n, width, idW := len(fields), uintWidth(uint32(size)), s.width
 	at := b.header(f, basicObject|byte(idW-1)<<4, n > 255, n*idW, width)
 	if b.dict == nil {
 		b.patchLater(f, s, at)
 	}
-	if s.width == idW {
+	if len(s.ids) > 0 {
 		putIDs(b.buf[at:f.data], s.ids)
 	}
 	offsets := b.buf[at+n*idW : f.data]
@@ -137,14 +133,12 @@ func (b *Builder) closeObject(f *frame, fields []field) {
 	}
 }
 
-// patchLater notes an object over an own dictionary. The ids it has now are those of
-// the last document with an object of its shape, which most often are right.
+// patchLater notes an object over an own dictionary. The ids it has now, and their
+// width, are those of the last document with an object of its shape, which most often
+// are right.
 func (b *Builder) patchLater(f *frame, s *objectShape, at int) {
 	p := b.patch()
-	p.start, p.ids, p.shape, p.dict, p.from, p.n = f.start, at, s, nil, 0, 0
-	if s.width == 1 {
-		p.dict = s.numbered
-	}
+	p.start, p.ids, p.shape, p.dict, p.width, p.from, p.n = f.start, at, s, s.numbered, s.width, 0, 0
 	if s.ended != b.serial {
 		s.ended = b.serial
 		b.row = b.cache.next(b.row, s)
@@ -200,7 +194,7 @@ func (b *Builder) closeGeneral(f *frame, fields []field) {
 		}
 	} else {
 		p := b.patch()
-		p.start, p.ids, p.shape, p.dict, p.from, p.n = f.start, at, nil, nil, len(b.log), n
+		p.start, p.ids, p.shape, p.dict, p.width, p.from, p.n = f.start, at, nil, nil, 1, len(b.log), n
 		for i := range fields {
 			b.log = append(b.log, keys[fields[i].key()])
 		}
@@ -265,36 +259,41 @@ func (b *Builder) resolve() {
 		}
 	}
 	b.done = d
-	if len(d.keys) > 256 {
+	fits := true
+	for i := range b.patches {
+		if p := &b.patches[i]; p.dict != d || p.shape == nil {
+			fits = b.fillIn(p, d) && fits
+		}
+	}
+	if !fits {
 		b.cache.number(d)
 		b.widen()
-		return
-	}
-	for i := range b.patches {
-		p := &b.patches[i]
-		if s := p.shape; s != nil {
-			if p.dict != d {
-				b.patchShape(p, d)
-			}
-			continue
-		}
-		b.cache.number(d)
-		for j, k := range b.log[p.from : p.from+p.n] {
-			b.buf[p.ids+j] = byte(k.id)
-		}
 	}
 	if d == &b.cache.scratch {
 		b.unnumber()
 	}
 }
 
-// patchShape gives an object of a shape its ids.
-func (b *Builder) patchShape(p *patch, d *dictionary) {
-	if p.shape.numbered != d {
-		b.cache.number(d)
-		p.shape.renumber(d, b.ids[:])
+// fillIn gives an object its ids. It is false when they need another width than what
+// was kept free for them.
+func (b *Builder) fillIn(p *patch, d *dictionary) bool {
+	b.cache.number(d)
+	if s := p.shape; s != nil {
+		if s.numbered != d {
+			s.renumber(d, b.ids[:])
+		}
+		if s.width != p.width {
+			return false
+		}
+		copy(b.buf[p.ids:], s.ids)
+		return true
 	}
-	copy(b.buf[p.ids:], p.shape.ids)
+	largest := int32(0)
+	for j, k := range b.log[p.from : p.from+p.n] {
+		largest = max(largest, k.id)
+		b.buf[p.ids+j] = byte(k.id)
+	}
+	return largest <= 255
 }
 
 // unnumber drops ids that shapes hold of the scratch dictionary, whose next use is

@@ -5,28 +5,30 @@ import (
 	"slices"
 )
 
-// widen writes the value again for a dictionary of more than 256 names, whose ids
-// do not fit the single bytes that objects reserved for them. Each object gets the
-// width that its largest id needs.
+// widen writes the value again, because ids do not have the width that objects
+// expected. Each object gets the width that its largest id needs; more than a byte,
+// if the dictionary has more than 256 names.
 func (b *Builder) widen() {
 	slices.SortFunc(b.patches, func(x, y patch) int { return x.start - y.start })
-	w := widener{b: b, src: b.buf, dst: b.wideBuf[:0], starts: b.wideStarts[:0], keys: b.cache.set[:0]}
+	w := widener{b: b, src: b.buf, dst: b.wideBuf[:0], starts: b.wideStarts[:0], order: b.wideOrder[:0], keys: b.cache.set[:0]}
 	w.value(b.head)
 	b.head = 0
-	b.buf, b.wideBuf, b.wideStarts, b.cache.set = w.dst, w.src, w.starts, w.keys[:0]
+	b.buf, b.wideBuf, b.wideStarts, b.wideOrder, b.cache.set = w.dst, w.src, w.starts, w.order, w.keys[:0]
 }
 
-// widener copies a value whose objects have ids of one byte, which mean nothing.
+// widener copies a value whose objects have ids that mean nothing.
 // Its slices are stacks: a container pops what it pushed.
 type widener struct {
 	b      *Builder
 	src    []byte
 	dst    []byte
 	starts []uint32
+	order  []int32
 	keys   []*key
 }
 
-// value copies the value at src[at:]; values end up in the order of the header.
+// value copies the value at src[at:]. Values stay in the order they lie in, so that
+// the bytes of a text do not depend on whether they were written twice.
 func (w *widener) value(at int) {
 	src := w.src[at:]
 	if src[0]&3 < basicObject {
@@ -44,12 +46,33 @@ func (w *widener) value(at int) {
 	start := len(w.dst)
 	w.extend(c.ids + c.n*c.idW + (c.n+1)*c.offW)
 	data := len(w.dst)
-	for i := range c.n {
-		w.starts = append(w.starts, uint32(len(w.dst)-data))
-		w.value(at + c.data + int(readUint(c.b[c.offs+i*c.offW:], c.offW)))
+	w.starts = slices.Grow(w.starts, c.n)[:starts+c.n]
+	order := w.pushOrder(&c)
+	for j := range c.n {
+		i := int(w.order[order+j])
+		w.starts[starts+i] = uint32(len(w.dst) - data)
+		w.value(at + c.data + offsetOf(&c, i))
 	}
 	w.header(&c, start, data, w.keys[keys:], w.starts[starts:])
-	w.keys, w.starts = w.keys[:keys], w.starts[:starts]
+	w.keys, w.starts, w.order = w.keys[:keys], w.starts[:starts], w.order[:order]
+}
+
+// pushOrder pushes the numbers of a container's values in the order they lie in, and
+// returns where they start.
+func (w *widener) pushOrder(c *container) int {
+	from, sorted := len(w.order), true
+	for i := range c.n {
+		w.order = append(w.order, int32(i))
+		sorted = sorted && (i == 0 || offsetOf(c, i-1) < offsetOf(c, i))
+	}
+	if !sorted {
+		slices.SortFunc(w.order[from:], func(i, j int32) int { return offsetOf(c, int(i)) - offsetOf(c, int(j)) })
+	}
+	return from
+}
+
+func offsetOf(c *container, i int) int {
+	return int(readUint(c.b[c.offs+i*c.offW:], c.offW))
 }
 
 // objectKeys pushes the keys of the object at src[at:] in order of name and

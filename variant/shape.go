@@ -64,7 +64,7 @@ var spanMasks = func() (m [32][2]uint64) {
 // newShape makes the node of s after one more field.
 func newShape(s *objectShape, k *key) *objectShape {
 	c := &objectShape{name: k.name, span: int32(k.span), index: k.index}
-	c.shapeInfo = &shapeInfo{key: k, parent: s, n: s.n + 1}
+	c.shapeInfo = &shapeInfo{key: k, parent: s, n: s.n + 1, width: 1}
 	var b [16]byte
 	copy(b[1:], k.pattern[min(1, len(k.pattern)):])
 	if len(k.pattern) == 0 {
@@ -114,9 +114,9 @@ func newShapeTree() *shapeTree {
 // clear forgets every name and shape.
 func (t *shapeTree) clear() {
 	t.keyTable.reset()
-	t.root = &objectShape{shapeInfo: &shapeInfo{}}
-	t.document = &objectShape{shapeInfo: &shapeInfo{}}
-	t.lost = &objectShape{shapeInfo: &shapeInfo{}}
+	t.root = &objectShape{shapeInfo: &shapeInfo{width: 1}}
+	t.document = &objectShape{shapeInfo: &shapeInfo{width: 1}}
+	t.lost = &objectShape{shapeInfo: &shapeInfo{width: 1}}
 	t.shapes, t.ordered, t.general = 1, 0, 0
 }
 
@@ -307,7 +307,7 @@ func (s *objectShape) appendKeys(dst []*key) []*key {
 // one whose keys are numbered. It returns the key that a given one lacks, or nil.
 // scratch holds n ids.
 func (s *objectShape) renumber(d *dictionary, scratch []int32) (missing *key) {
-	s.numbered, s.width = nil, 0
+	s.numbered = nil
 	largest := int32(0)
 	for p := s; p.key != nil; p = p.parent {
 		id := p.key.id
