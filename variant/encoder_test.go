@@ -413,3 +413,11 @@ func TestParseJSON_Concurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// The path of a value a thousand levels down made a message of thousands of bytes.
+func TestSyntaxErrorOfDeepTextIsShort(t *testing.T) {
+	_, err := ParseJSON([]byte(strings.Repeat("[", 2*MaxDepth)))
+	require.ErrorIs(t, err, ErrDepth)
+	require.Less(t, len(err.Error()), 300)
+	require.ErrorContains(t, err, "$[0][0]")
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 var (
@@ -65,7 +66,17 @@ type SyntaxError struct {
 // Error tells reason, place and excerpt in one line.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("variant: %v at byte %d (line %d, %s) near %s",
-		e.Err, e.Offset, e.Line, e.Path, strconv.Quote(e.Excerpt))
+		e.Err, e.Offset, e.Line, shortPath(e.Path), strconv.Quote(e.Excerpt))
+}
+
+// shortPath leaves out the middle of a path that would bury the message: a
+// thousand levels are a path of thousands of bytes.
+func shortPath(p string) string {
+	const head, tail = 100, 60
+	if len(p) <= head+tail {
+		return p
+	}
+	return strings.ToValidUTF8(p[:head], "") + "..." + strings.ToValidUTF8(p[len(p)-tail:], "")
 }
 
 // Unwrap returns the reason.
