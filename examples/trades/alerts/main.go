@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	o := alert.Options{}
 	flags := flag.NewFlagSet("alerts", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	common.Brokers(flags)
+	common.Register(flags)
 	flags.StringVar(&o.Group, "group", "trade-alerts", "consumer group, shared by all processes of the job")
 	flags.StringVar(&o.Checkpoint, "checkpoint", "", "folder of the progress file (default the group's offsets only)")
 	flags.StringVar(&o.TransactionalID, "transactional-id", "", "write alerts exactly once; an id of this process's own")

@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	o := batch.Options{}
 	flags := flag.NewFlagSet("batch", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	common.Catalog(flags)
+	common.Register(flags)
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the simulation")
 	amend := flags.String("amend", "", "id of a trade to amend; needs -cancel")
 	cancel := flags.String("cancel", "", "id of a trade to cancel; needs -amend")

@@ -36,8 +36,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	o := ingest.Options{}
 	flags := flag.NewFlagSet("ingest", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	common.Brokers(flags)
-	common.Catalog(flags)
+	common.Register(flags)
 	flags.StringVar(&o.Group, "group", "", "consumer group, shared by all processes of the job (default: read all partitions)")
 	flags.DurationVar(&o.Interval, "interval", 10*time.Second, "time between commits")
 	flags.BoolVar(&o.Drain, "drain", false, "end when the topic has been read to its present end")

@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	o := produce.Options{}
 	flags := flag.NewFlagSet("producer", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	common.Brokers(flags)
+	common.Register(flags)
 	flags.IntVar(&o.Trades, "trades", 20000, "number of trade events")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the events")
 	flags.Float64Var(&o.Rate, "rate", 5000, "events per second; 0 is as fast as possible")

@@ -74,15 +74,12 @@ type Flags struct {
 	props     props.Flag
 }
 
-// Brokers adds -brokers.
-func (f *Flags) Brokers(flags *flag.FlagSet) {
-	flags.StringVar(&f.brokers, "brokers", "", "addresses of Kafka, host:port[,host:port] (required)")
-}
-
-// Catalog adds -catalog, -warehouse and -prop.
-func (f *Flags) Catalog(flags *flag.FlagSet) {
-	flags.StringVar(&f.catalog, "catalog", "", "catalog: a SQLite file, http(s)://... or glue:// (default WAREHOUSE/catalog.db)")
-	flags.StringVar(&f.warehouse, "warehouse", "", "root of new tables: a folder or an object store's URI")
+// Register adds -brokers, -catalog, -warehouse and -prop. Every job takes all of
+// them, so that one set of flags serves the four; each uses what it needs.
+func (f *Flags) Register(flags *flag.FlagSet) {
+	flags.StringVar(&f.brokers, "brokers", "", "addresses of Kafka, host:port[,host:port]; for producer, alerts and ingest")
+	flags.StringVar(&f.catalog, "catalog", "", "catalog of ingest and batch: a SQLite file, http(s)://... or glue:// (default WAREHOUSE/catalog.db)")
+	flags.StringVar(&f.warehouse, "warehouse", "", "root of new tables of ingest and batch: a folder or an object store's URI")
 	flags.Var(&f.props, "prop", "key=value property of the catalog, may be repeated; secrets belong into the environment")
 }
 

@@ -34,8 +34,7 @@ func TestCatalogFlags(t *testing.T) {
 		f := &Flags{}
 		flags := flag.NewFlagSet("x", flag.ContinueOnError)
 		flags.SetOutput(io.Discard)
-		f.Brokers(flags)
-		f.Catalog(flags)
+		f.Register(flags)
 		require.NoError(t, flags.Parse(args))
 		return f
 	}
