@@ -90,7 +90,7 @@ func TestDefaultsOfEveryType(t *testing.T) {
 		{"boolean", true, `true`, `true`},
 		{"bigint", int64(math.MaxInt32) + 1, `2147483648`, `2147483648`},
 		{"float", 0.5, `0.5`, `0.5`},
-		{"double", -2, `-2`, `-2.0`},
+		{"double", -2, `-2.0`, `-2.0`},
 		{"decimal(9,2)", "12.5", `"12.50"`, `12.50`},
 		{"decimal(20,3)", "-0.001", `"-0.001"`, `-0.001`},
 		{"string", "x'y", `"x'y"`, `"x'y"`},
