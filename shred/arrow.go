@@ -20,8 +20,10 @@ var variantStruct = arrow.StructOf(
 // without the extension type, which would need a Parquet library.
 var variantField = arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"arrow.parquet.variant"})
 
-var microsUTC = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
-var microsNTZ = &arrow.TimestampType{Unit: arrow.Microsecond}
+var (
+	microsUTC = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
+	microsNTZ = &arrow.TimestampType{Unit: arrow.Microsecond}
+)
 
 // ArrowType returns the Arrow type that holds values of a SQL type: decimals are
 // decimal128, timestamps are microseconds, a variant is a struct of metadata and

@@ -125,8 +125,11 @@ func benchBatches(b *testing.B, w *Writer, columns []int) []*leaf.Batch {
 func benchPaths(tb testing.TB) []Request {
 	var reqs []Request
 	for _, p := range [][2]string{
-		{"$.greeks.delta", "double"}, {"$.scenarios[0].breakdown.by_region.EMEA", "double"},
-		{"$.model_params.calibration.fit_error", "double"}, {"$.dv01", "double"}, {"$.model", "string"},
+		{"$.greeks.delta", "double"},
+		{"$.scenarios[0].breakdown.by_region.EMEA", "double"},
+		{"$.model_params.calibration.fit_error", "double"},
+		{"$.dv01", "double"},
+		{"$.model", "string"},
 	} {
 		path, err := variant.ParsePath(p[0])
 		require.NoError(tb, err)

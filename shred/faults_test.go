@@ -121,19 +121,50 @@ func TestWriter_S04_OnlyLosslessConversions(t *testing.T) {
 		schema, text string
 		typed        bool
 	}{
-		{"tinyint", `true`, false}, {"tinyint", `"1"`, false}, {"tinyint", `1.0`, true}, {"tinyint", `1e0`, false},
-		{"tinyint", `300`, false}, {"tinyint", `-129`, false}, {"tinyint", `-128`, true}, {"tinyint", `127`, true},
-		{"smallint", `32768`, false}, {"smallint", `-32768`, true}, {"int", `2147483648`, false}, {"int", `1.5`, false},
-		{"int", `-2147483648`, true}, {"bigint", `9223372036854775807`, true}, {"bigint", `9223372036854775808`, false},
-		{"bigint", `true`, false}, {"bigint", `1e0`, false}, {"bigint", `12.00`, true},
-		{"string", `1`, false}, {"double", `1`, false}, {"double", `1.5`, false}, {"double", `1.5e0`, true}, {"boolean", `1`, false},
-		{"float", `1.5e0`, false}, {"decimal(9,2)", `1.2`, true}, {"decimal(9,2)", `1`, true}, {"decimal(9,2)", `1.234`, false},
-		{"decimal(9,2)", `1.230`, true}, {"decimal(9,2)", `9999999.99`, true}, {"decimal(9,2)", `10000000`, false},
-		{"decimal(18,0)", `999999999999999999`, true}, {"decimal(18,0)", `-1000000000000000000`, false},
-		{"decimal(38,2)", `123456789012345678901234567890123456.78`, true}, {"decimal(38,2)", `1234567890123456789012345678901234567`, false},
-		{"decimal(20,0)", `-99999999999999999999`, true}, {"decimal(20,0)", `100000000000000000000`, false},
-		{"decimal(9,2)", `1e0`, false}, {"decimal(9,2)", `"1.2"`, false}, {"decimal(18,9)", `0.0000000001`, false},
-		{"date", `"2026-07-01"`, false}, {"list<int>", `{}`, false}, {"struct<a int>", `[]`, false}, {"int", `[]`, false}, {"int", `null`, false},
+		{"tinyint", `true`, false},
+		{"tinyint", `"1"`, false},
+		{"tinyint", `1.0`, true},
+		{"tinyint", `1e0`, false},
+		{"tinyint", `300`, false},
+		{"tinyint", `-129`, false},
+		{"tinyint", `-128`, true},
+		{"tinyint", `127`, true},
+		{"smallint", `32768`, false},
+		{"smallint", `-32768`, true},
+		{"int", `2147483648`, false},
+		{"int", `1.5`, false},
+		{"int", `-2147483648`, true},
+		{"bigint", `9223372036854775807`, true},
+		{"bigint", `9223372036854775808`, false},
+		{"bigint", `true`, false},
+		{"bigint", `1e0`, false},
+		{"bigint", `12.00`, true},
+		{"string", `1`, false},
+		{"double", `1`, false},
+		{"double", `1.5`, false},
+		{"double", `1.5e0`, true},
+		{"boolean", `1`, false},
+		{"float", `1.5e0`, false},
+		{"decimal(9,2)", `1.2`, true},
+		{"decimal(9,2)", `1`, true},
+		{"decimal(9,2)", `1.234`, false},
+		{"decimal(9,2)", `1.230`, true},
+		{"decimal(9,2)", `9999999.99`, true},
+		{"decimal(9,2)", `10000000`, false},
+		{"decimal(18,0)", `999999999999999999`, true},
+		{"decimal(18,0)", `-1000000000000000000`, false},
+		{"decimal(38,2)", `123456789012345678901234567890123456.78`, true},
+		{"decimal(38,2)", `1234567890123456789012345678901234567`, false},
+		{"decimal(20,0)", `-99999999999999999999`, true},
+		{"decimal(20,0)", `100000000000000000000`, false},
+		{"decimal(9,2)", `1e0`, false},
+		{"decimal(9,2)", `"1.2"`, false},
+		{"decimal(18,9)", `0.0000000001`, false},
+		{"date", `"2026-07-01"`, false},
+		{"list<int>", `{}`, false},
+		{"struct<a int>", `[]`, false},
+		{"int", `[]`, false},
+		{"int", `null`, false},
 	} {
 		v := mustJSON(t, c.text)
 		raw := residualOf(t, c.schema, v)
@@ -197,14 +228,26 @@ func TestSchema_S07_S19_TypesOfTheSpec(t *testing.T) {
 		require.ErrorIs(t, err, ErrSchema, text)
 	}
 	bad := []leaf.Node{
-		{Type: leaf.Int32, Logical: leaf.Integer, Bits: 32}, {Type: leaf.Int32, Logical: leaf.Integer, Bits: 8},
-		{Type: leaf.Int64, Logical: leaf.Integer, Bits: 64}, {Type: leaf.Int96}, {Type: leaf.Fixed, Width: 4}, {Type: leaf.Fixed, Width: 2, Logical: leaf.Float16},
-		{Type: leaf.Int64, Logical: leaf.Timestamp, Unit: leaf.Millis, UTC: true}, {Type: leaf.Int32, Logical: leaf.Time, Unit: leaf.Millis},
-		{Type: leaf.Int64, Logical: leaf.Time, Unit: leaf.Nanos}, {Type: leaf.Fixed, Width: 17, Logical: leaf.Decimal, Precision: 38},
-		{Type: leaf.Int32, Logical: leaf.Decimal, Precision: 10}, {Type: leaf.Int64, Logical: leaf.Decimal, Precision: 19},
-		{Type: leaf.Bytes, Logical: leaf.Decimal, Precision: 39}, {Type: leaf.Int32, Logical: leaf.Decimal, Precision: 2, Scale: 3},
-		{Type: leaf.Bytes, Logical: leaf.JSON}, {Type: leaf.Bytes, Logical: leaf.Enum}, {Type: leaf.Group, Logical: leaf.Map},
-		{Type: leaf.Fixed, Width: 15, Logical: leaf.UUID}, {Type: leaf.Int32, Logical: leaf.Other}, {Type: leaf.Group},
+		{Type: leaf.Int32, Logical: leaf.Integer, Bits: 32},
+		{Type: leaf.Int32, Logical: leaf.Integer, Bits: 8},
+		{Type: leaf.Int64, Logical: leaf.Integer, Bits: 64},
+		{Type: leaf.Int96},
+		{Type: leaf.Fixed, Width: 4},
+		{Type: leaf.Fixed, Width: 2, Logical: leaf.Float16},
+		{Type: leaf.Int64, Logical: leaf.Timestamp, Unit: leaf.Millis, UTC: true},
+		{Type: leaf.Int32, Logical: leaf.Time, Unit: leaf.Millis},
+		{Type: leaf.Int64, Logical: leaf.Time, Unit: leaf.Nanos},
+		{Type: leaf.Fixed, Width: 17, Logical: leaf.Decimal, Precision: 38},
+		{Type: leaf.Int32, Logical: leaf.Decimal, Precision: 10},
+		{Type: leaf.Int64, Logical: leaf.Decimal, Precision: 19},
+		{Type: leaf.Bytes, Logical: leaf.Decimal, Precision: 39},
+		{Type: leaf.Int32, Logical: leaf.Decimal, Precision: 2, Scale: 3},
+		{Type: leaf.Bytes, Logical: leaf.JSON},
+		{Type: leaf.Bytes, Logical: leaf.Enum},
+		{Type: leaf.Group, Logical: leaf.Map},
+		{Type: leaf.Fixed, Width: 15, Logical: leaf.UUID},
+		{Type: leaf.Int32, Logical: leaf.Other},
+		{Type: leaf.Group},
 	}
 	for _, n := range bad {
 		n.Name, n.Repetition = "typed_value", leaf.Optional
@@ -506,7 +549,8 @@ func TestBounds_S30_S27(t *testing.T) {
 func TestBounds_Cut(t *testing.T) {
 	top := strings.Repeat("\U0010ffff", 20)
 	for _, c := range []struct{ in, lower, upper string }{
-		{"short", "short", "short"}, {strings.Repeat("é", 17), strings.Repeat("é", 16), strings.Repeat("é", 15) + "ê"},
+		{"short", "short", "short"},
+		{strings.Repeat("é", 17), strings.Repeat("é", 16), strings.Repeat("é", 15) + "ê"},
 		{strings.Repeat("a", 15) + "\U0010ffff" + "z", strings.Repeat("a", 15) + "\U0010ffff", strings.Repeat("a", 14) + "b"},
 		{strings.Repeat("a", 15) + "\ud7ff" + "z", strings.Repeat("a", 15) + "\ud7ff", strings.Repeat("a", 15) + "\ue000"},
 	} {
@@ -595,7 +639,8 @@ func TestReader_U05_InterleavedInRowOrder(t *testing.T) {
 func nullsOf(arr interface {
 	IsNull(int) bool
 	Len() int
-}) (out []bool) {
+},
+) (out []bool) {
 	for i := range arr.Len() {
 		out = append(out, arr.IsNull(i))
 	}
