@@ -86,7 +86,8 @@
 //	value.go, emit.go      views and walks
 //	validate.go            the rules
 //	event.go               Sink
-//	json_parse.go          text to events; json_number.go, json_string.go its leaves
+//	json_parse.go          text to events; json_number.go, json_string.go and
+//	                       json_blank.go its leaves
 //	keys.go, shape.go      what is remembered of names and objects
 //	builder.go             events to bytes; builder_close.go headers, dictionary.go
 //	                       and builder_widen.go the ids of fields

@@ -246,14 +246,18 @@ func (p *Parser) enter(pos int, k Kind, at *objectShape) bool {
 	return true
 }
 
-// leave closes an array.
-func (p *Parser) leave() {
+// endArray closes an array unless what follows its last value was wrong.
+func (p *Parser) endArray(pos int) int {
+	if pos < 0 {
+		return pos
+	}
 	p.depth--
 	if p.b != nil {
 		p.b.endArray()
 	} else {
 		p.sink.End()
 	}
+	return pos
 }
 
 func (p *Parser) array(pos int, at *objectShape) int {
@@ -262,8 +266,7 @@ func (p *Parser) array(pos int, at *objectShape) int {
 	}
 	pos = p.blank(pos + 1)
 	if pos < len(p.text) && p.text[pos] == ']' {
-		p.leave()
-		return pos + 1
+		return p.endArray(pos + 1)
 	}
 	for i := 0; ; i++ {
 		if p.b != nil {
@@ -276,10 +279,7 @@ func (p *Parser) array(pos int, at *objectShape) int {
 		if pos >= len(p.text) || p.text[pos] != ',' {
 			var more bool
 			if pos, more = p.separator(pos, ']', errArray); !more {
-				if pos >= 0 {
-					p.leave()
-				}
-				return pos
+				return p.endArray(pos)
 			}
 		}
 		if pos++; pos < len(p.text) && p.text[pos] <= ' ' {
