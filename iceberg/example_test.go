@@ -148,3 +148,26 @@ func ExampleParseColumns() {
 	// price decimal(9, 2)
 	// legs list<struct<0: tenor: optional string>>
 }
+
+func ExampleScan_JSON() {
+	ctx := context.Background()
+	t, cleanup := exampleTable(ctx)
+	defer cleanup()
+	_, err := t.AppendJSON(ctx, lines(`{"id":"T1","vector":{"dv01":12.5}}`, `{"id":"T2"}`), iceberg.AppendOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	scan, err := t.Scan(ctx, iceberg.ScanOptions{Columns: []string{"id", "vector"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for text, err := range scan.JSON(ctx, iceberg.JSONRows) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(string(text))
+	}
+	// Output:
+	// {"id":"T1","vector":{"dv01":12.5}}
+	// {"id":"T2","vector":null}
+}
