@@ -225,7 +225,10 @@ func TestCoefficient(t *testing.T) {
 		want string
 		ok   bool
 	}{
-		{[]byte{0}, "0", true}, {[]byte{0xff}, "-1", true}, {[]byte{0x7f, 0xff}, "32767", true}, {[]byte{0x80, 0}, "-32768", true},
+		{[]byte{0}, "0", true},
+		{[]byte{0xff}, "-1", true},
+		{[]byte{0x7f, 0xff}, "32767", true},
+		{[]byte{0x80, 0}, "-32768", true},
 		{bytes.Repeat([]byte{0xff}, 20), "-1", true},
 		{append([]byte{0}, bytes.Repeat([]byte{0xff}, 16)...), "", false},
 		{append([]byte{0x7f}, bytes.Repeat([]byte{0xff}, 15)...), "170141183460469231731687303715884105727", true},

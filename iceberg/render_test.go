@@ -16,7 +16,7 @@ func TestFloatText(t *testing.T) {
 		want string
 	}{
 		{1, 64, "1.0"},
-		{-0.0, 64, "0.0"},
+		{math.Copysign(0, -1), 64, "-0.0"},
 		{0.1, 64, "0.1"},
 		{float64(float32(0.1)), 32, "0.1"},
 		{float64(float32(0.1)), 64, "0.10000000149011612"},

@@ -357,7 +357,7 @@ func oracleRows(group *leaf.Node, columns []*oracleColumn, rows int) ([]variant.
 		b := variant.NewBuilder()
 		b.Reset()
 		err := construct(b, meta, r)
-		if err == errMissing {
+		if errors.Is(err, errMissing) {
 			b.Null()
 		} else if err != nil {
 			return nil, err

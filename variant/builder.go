@@ -33,15 +33,13 @@ type Builder struct {
 	log     []*key      // keys of patches without shape
 	serial  uint64      // of the document
 
-	rootHeader, rootElement int32                 // predictions, as in shape
-	spare                   int32                 // prediction where there is none
-	ids                     [maxShapeFields]int32 // scratch
-	wideBuf                 []byte                // scratch of widen
-	wideStarts              []uint32
-	wideOrder               []int32
-	maxSize                 int
-	done                    *dictionary // of the finished value
-	err                     error
+	ids        [maxShapeFields]int32 // scratch
+	wideBuf    []byte                // scratch of widen
+	wideStarts []uint32
+	wideOrder  []int32
+	maxSize    int
+	done       *dictionary // of the finished value
+	err        error
 }
 
 // builderState says what may come next.

@@ -152,8 +152,10 @@ func TestConformance_ParquetTesting(t *testing.T) {
 // undecidedError tells whether a text that RFC 8259 leaves open is one that this
 // package refuses: numbers beyond doubles, and text that is not UTF-8.
 func undecidedError(name string) bool {
-	for _, part := range []string{"huge_exp", "overflow", "pos_double_huge", "surrogate", "UTF", "utf", "invalid",
-		"overlong", "iso_latin", "lone", "not_in_unicode", "truncated", "incomplete", "inverted", "1st_valid"} {
+	for _, part := range []string{
+		"huge_exp", "overflow", "pos_double_huge", "surrogate", "UTF", "utf", "invalid",
+		"overlong", "iso_latin", "lone", "not_in_unicode", "truncated", "incomplete", "inverted", "1st_valid",
+	} {
 		if strings.Contains(name, part) {
 			return true
 		}

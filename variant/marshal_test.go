@@ -170,9 +170,19 @@ func TestMarshal_MatchesEncodingJSON(t *testing.T) {
 		N    int
 	}
 	for _, x := range []any{
-		nil, true, 1, -1.5, "text", []int{1, 2}, []int(nil), map[string]int{"b": 1, "a": 2}, map[string]int(nil),
-		Named{A{1, 2}, B{3, 4}, 5}, Shadow{&A{1, 2}, "x"}, Shadow{X: "y"}, []any{1, nil, map[string]any{"k": []any{}}},
-		&loop{&loop{nil, 2}, 1}, [][]string{{}, {"a"}}, struct{ A }{A{1, 2}}, struct{}{},
+		nil, true, 1, -1.5, "text",
+		[]int{1, 2},
+		[]int(nil),
+		map[string]int{"b": 1, "a": 2},
+		map[string]int(nil),
+		Named{A{1, 2}, B{3, 4}, 5},
+		Shadow{&A{1, 2}, "x"},
+		Shadow{X: "y"},
+		[]any{1, nil, map[string]any{"k": []any{}}},
+		&loop{&loop{nil, 2}, 1},
+		[][]string{{}, {"a"}},
+		struct{ A }{A{1, 2}},
+		struct{}{},
 	} {
 		want, err := json.Marshal(x)
 		require.NoError(t, err)

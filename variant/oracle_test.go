@@ -95,8 +95,10 @@ func (o *oracle) primitive(at, id int) (any, int) {
 	ints := map[int]struct {
 		name string
 		size int
-	}{3: {"int8", 1}, 4: {"int16", 2}, 5: {"int32", 4}, 6: {"int64", 8}, 11: {"date", 4}, 12: {"timestamp", 8},
-		13: {"timestamp_ntz", 8}, 17: {"time", 8}, 18: {"timestamp_nanos", 8}, 19: {"timestamp_ntz_nanos", 8}}
+	}{
+		3: {"int8", 1}, 4: {"int16", 2}, 5: {"int32", 4}, 6: {"int64", 8}, 11: {"date", 4}, 12: {"timestamp", 8},
+		13: {"timestamp_ntz", 8}, 17: {"time", 8}, 18: {"timestamp_nanos", 8}, 19: {"timestamp_ntz_nanos", 8},
+	}
 	if t, ok := ints[id]; ok {
 		return t.name + " " + signed(t.size), 1 + t.size
 	}

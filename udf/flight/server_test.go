@@ -155,7 +155,7 @@ func TestListFlights(t *testing.T) {
 	var names []string
 	for {
 		info, err := stream.Recv()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)
