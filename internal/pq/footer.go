@@ -90,6 +90,7 @@ func asCorrupt(err error) error {
 // what can be trusted.
 func (f *footer) check(dataEnd int64) error {
 	rows := int64(0)
+	overcounts := overcountsNulls(f.createdBy)
 	for i := range f.groups {
 		g := &f.groups[i]
 		if len(g.Chunks) != len(f.leaves) {
@@ -103,6 +104,7 @@ func (f *footer) check(dataEnd int64) error {
 			if err := g.Chunks[j].check(&f.leaves[j], g.Rows, dataEnd); err != nil {
 				return &Error{RowGroup: i, Column: pathText(f.leaves[j].Path), Err: err}
 			}
+			g.Chunks[j].trustNulls(&f.leaves[j], overcounts)
 			ordered := j < len(f.typeOrdered) && f.typeOrdered[j]
 			g.Chunks[j].trustStatistics(f.leaves[j].Node, ordered)
 		}
@@ -125,12 +127,6 @@ func (c *Chunk) check(in *leaf.Info, rows, dataEnd int64) error {
 	}
 	if c.Slots < rows || c.Slots > math.MaxInt32 || in.MaxRep == 0 && c.Slots != rows {
 		return corruptf("%d values in %d rows", c.Slots, rows)
-	}
-	if in.MaxDef == 0 {
-		c.Nulls, c.NullsKnown = 0, true
-	}
-	if c.Nulls < 0 || c.Nulls > c.Slots {
-		c.NullsKnown = false
 	}
 	for _, s := range []*section{&c.offsetIndex, &c.columnIndex, &c.bloom} {
 		if s.offset <= 0 || s.size <= 0 || s.offset > dataEnd || s.size > dataEnd-s.offset {

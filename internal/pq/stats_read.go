@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/frazil/frazil/internal/leaf"
@@ -19,14 +20,42 @@ type rawStatistics struct {
 	hasNulls           bool
 }
 
-// trustStatistics sets the exported statistics of c from the raw ones, as far
+// overcountsNulls reports that a file's writer counts some nulls below lists twice,
+// so that a column with values can seem to have none: DuckDB before 2.0.
+func overcountsNulls(createdBy string) bool {
+	version, ok := strings.CutPrefix(createdBy, "DuckDB")
+	if !ok {
+		return false
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(version, " version v"), ".")
+	n, err := strconv.Atoi(major)
+	return err != nil || n < 2
+}
+
+// trustNulls sets the null count of c from the raw statistics, unless these
+// contradict the schema, the number of slots or themselves, or overcounts says
+// that such files count wrongly below lists.
+func (c *Chunk) trustNulls(in *leaf.Info, overcounts bool) {
+	s := &c.stats
+	if in.MaxDef == 0 {
+		c.Nulls, c.NullsKnown = 0, true
+		return
+	}
+	if !s.hasNulls || s.nulls < 0 || s.nulls > c.Slots || overcounts && in.MaxRep > 0 {
+		return
+	}
+	bounded := s.min != nil || s.max != nil || s.oldMin != nil || s.oldMax != nil
+	if s.nulls == c.Slots && bounded {
+		return // there is a value
+	}
+	c.Nulls, c.NullsKnown = s.nulls, true
+}
+
+// trustStatistics sets minimum and maximum of c from the raw ones, as far
 // as the format gives them a meaning: min_value and max_value when the footer
 // declares the type's own order, the deprecated ones only for signed numbers.
 func (c *Chunk) trustStatistics(n *leaf.Node, typeOrdered bool) {
 	s := &c.stats
-	if s.hasNulls && s.nulls >= 0 && s.nulls <= c.Slots {
-		c.Nulls, c.NullsKnown = s.nulls, true
-	}
 	lo, hi := s.min, s.max
 	if lo == nil || hi == nil || !typeOrdered {
 		if !signedNumber(n) || s.oldMin == nil || s.oldMax == nil {

@@ -293,6 +293,48 @@ func TestForeignStatistics(t *testing.T) {
 	require.Equal(t, plainDouble(0), c.Max)
 }
 
+// TestNullCountsOfOldDuckDB: DuckDB before 2.0 counts some nulls below lists twice,
+// which made columns with values seem to have none, and their values were lost. Its
+// counts below lists are not used; those of other columns, and of 2.0, are.
+func TestNullCountsOfOldDuckDB(t *testing.T) {
+	root := testGroup("schema", leaf.Required, testNode("o", leaf.Optional, leaf.Int32), testNode("r", leaf.Repeated, leaf.Int32))
+	r := rand.New(rand.NewPCG(1, 5))
+	g := []*leaf.Buffer{testBuffer(r, root.Leaves()[0], 20, 0, 0), testBuffer(r, root.Leaves()[1], 20, 0, 0)}
+	for by, trusted := range map[string]bool{
+		"DuckDB": false, "DuckDB version v1.5.6 (build 069cc9f9b5)": false, "DuckDB version v0.9.2": false,
+		"DuckDB version v2.0.1 (build 8d78114e90)": true, "parquet-mr version 1.16.0": true,
+	} {
+		data, _ := writeTest(t, root, WriterOptions{CreatedBy: by}, 20, g)
+		group := openTest(t, data, ReaderOptions{}).RowGroup(0)
+		require.True(t, group.Column(0).NullsKnown, by)
+		require.Equal(t, trusted, group.Column(1).NullsKnown, by)
+	}
+}
+
+// TestNullCountsThatContradict: a chunk that has a minimum is not all null, and a
+// required column has no nulls, whatever the count says.
+func TestNullCountsThatContradict(t *testing.T) {
+	optional, required := &leaf.Info{MaxDef: 1}, &leaf.Info{}
+	for _, x := range []struct {
+		in      *leaf.Info
+		stats   rawStatistics
+		allNull bool
+		known   bool
+	}{
+		{optional, rawStatistics{nulls: 3, hasNulls: true}, true, true},
+		{optional, rawStatistics{nulls: 3, hasNulls: true, min: []byte{1}}, false, false},
+		{optional, rawStatistics{nulls: 3, hasNulls: true, oldMax: []byte{1}}, false, false},
+		{optional, rawStatistics{nulls: 4, hasNulls: true}, false, false},
+		{optional, rawStatistics{nulls: -1, hasNulls: true}, false, false},
+		{required, rawStatistics{nulls: 3, hasNulls: true}, false, true},
+	} {
+		c := &Chunk{Slots: 3, stats: x.stats}
+		c.trustNulls(x.in, false)
+		require.Equal(t, x.allNull, c.AllNull(), "%+v", x)
+		require.Equal(t, x.known, c.NullsKnown, "%+v", x)
+	}
+}
+
 // TestBloomFilter: no false negative, few false positives, and arrow-go's
 // filter agrees on every answer.
 func TestBloomFilter(t *testing.T) {
