@@ -3,6 +3,7 @@ package iceberg
 import (
 	"context"
 	"runtime"
+	"strconv"
 	"strings"
 
 	ice "github.com/apache/iceberg-go"
@@ -85,8 +86,10 @@ func parquetOptions(props ice.Properties, schema *ice.Schema) (pq.WriterOptions,
 		PageBytes:        props.GetInt(propPageBytes, 0),
 		PageRows:         props.GetInt(propPageRows, 0),
 		DictionaryBytes:  props.GetInt(propDictionaryBytes, 0),
-		BloomFilters:     bloomFilters(props, schema),
 		BloomFilterBytes: props.GetInt(propBloomBytes, 0),
+	}
+	if err := bloomFilters(&o, props, schema); err != nil {
+		return o, err
 	}
 	level := props.GetInt(propCodecLevel, 0)
 	switch codec := strings.ToLower(props.Get(propCodec, "zstd")); codec {
@@ -109,14 +112,16 @@ func parquetOptions(props ice.Properties, schema *ice.Schema) (pq.WriterOptions,
 	return o, nil
 }
 
-// bloomFilters returns the Parquet paths of the columns that get a bloom filter.
-// A property names one as Iceberg does, such as l.element, or, to reach a leaf of
-// a shredded Variant, by its path in the file: v.typed_value.id.typed_value.
-func bloomFilters(props ice.Properties, schema *ice.Schema) (paths []string) {
+// bloomFilters sets the Parquet paths of the columns that get a bloom filter, and
+// their shares of false positives. A property names a column as Iceberg does, such
+// as l.element, or, to reach a leaf of a shredded Variant, by its path in the file:
+// v.typed_value.id.typed_value.
+func bloomFilters(o *pq.WriterOptions, props ice.Properties, schema *ice.Schema) error {
 	named := map[string]string{}
 	for _, f := range schema.Fields() {
 		leafPaths(named, f.Name, f.Name, f.Type)
 	}
+	o.BloomFilterFPP = map[string]float64{}
 	for p := range props {
 		name, ok := strings.CutPrefix(p, propBloomColumn)
 		if !ok || !props.GetBool(p, false) {
@@ -126,9 +131,16 @@ func bloomFilters(props ice.Properties, schema *ice.Schema) (paths []string) {
 		if !ok {
 			path = name
 		}
-		paths = append(paths, path)
+		o.BloomFilters = append(o.BloomFilters, path)
+		if text, ok := props[propBloomFPP+name]; ok {
+			fpp, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return invalidf("property %s%s of the table: %q is no number", propBloomFPP, name, text)
+			}
+			o.BloomFilterFPP[path] = fpp
+		}
 	}
-	return paths
+	return nil
 }
 
 // leafPaths maps the names of all columns in t to their paths in a Parquet file.

@@ -278,9 +278,37 @@ func TestParquetProperties(t *testing.T) {
 		"doc.typed_value.s.value": false, "doc.typed_value.s.typed_value": true,
 	}, filtered)
 
-	require.NoError(t, tbl.SetProperties(bg, map[string]string{propPageBytes: "-1"}))
+	for _, fpp := range []string{"1", "a hundredth"} {
+		require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": fpp}))
+		_, err = tbl.NewAppender(bg, AppendOptions{})
+		require.ErrorIs(t, err, ErrInvalid, fpp)
+	}
+	require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": "0.5", propPageBytes: "-1"}))
 	_, err = tbl.NewAppender(bg, AppendOptions{})
 	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// TestBloomFilterProbability: the table's share of false positives is that of the
+// file, for a column and for a leaf of a Variant.
+func TestBloomFilterProbability(t *testing.T) {
+	sizes := map[string]int64{}
+	for _, fpp := range []string{"", "0.0001", "0.5"} {
+		tbl := newTable(t, newCatalog(t), "id:bigint,doc:variant", "")
+		const leafName = "doc.typed_value.n.typed_value"
+		props := map[string]string{propBloomColumn + "id": "true", propBloomColumn + leafName: "true"}
+		if fpp != "" {
+			props[propBloomFPP+"id"], props[propBloomFPP+leafName] = fpp, fpp
+		}
+		require.NoError(t, tbl.SetProperties(bg, props))
+		appendRows(t, tbl, numbered(4000, `{"id":%[1]d,"doc":{"n":%[1]d}}`)...)
+		info, err := os.Stat(dataFiles(t, tbl)[0])
+		require.NoError(t, err)
+		sizes[fpp] = info.Size()
+	}
+	// 4,000 values need 4.7 KiB at 0.01, 9.9 at 0.0001 and 1.6 at 0.5, of which
+	// the filters, two in a file, take the next power of two.
+	require.InDelta(t, 2*(16-8)<<10, sizes["0.0001"]-sizes[""], 100)
+	require.InDelta(t, 2*(8-2)<<10, sizes[""]-sizes["0.5"], 100)
 }
 
 func TestAppendAfterTheEndIsAnError(t *testing.T) {

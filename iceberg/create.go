@@ -26,6 +26,7 @@ const (
 	propPageRows        = "write.parquet.page-row-limit"
 	propDictionaryBytes = "write.parquet.dict-size-bytes"
 	propBloomColumn     = "write.parquet.bloom-filter-enabled.column."
+	propBloomFPP        = "write.parquet.bloom-filter-fpp.column."
 	propBloomBytes      = "write.parquet.bloom-filter-max-bytes"
 	propMetricsDefault  = "write.metadata.metrics.default"
 	propNumRetries      = "commit.retry.num-retries"

@@ -2,7 +2,7 @@ package pq
 
 import (
 	"encoding/binary"
-	"math/bits"
+	"math"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -22,15 +22,21 @@ var bloomSalts = [8]uint32{
 	0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
 }
 
-// newBloomFilter makes a filter for n distinct values that errs in about one
-// of a hundred look-ups, within limit bytes.
-func newBloomFilter(n, limit int) *bloomFilter {
-	const bitsPerValue = 10
-	size := bloomBlockBytes << bits.Len(uint(max(n*bitsPerValue/8-1, 0)/bloomBlockBytes))
-	for size > limit && size > bloomBlockBytes {
-		size /= 2
+// newBloomFilter makes a filter for n distinct values within limit bytes. Where
+// they suffice, it errs in at most the share fpp of the look-ups of other values.
+func newBloomFilter(n int, fpp float64, limit int) *bloomFilter {
+	need := float64(n) * bloomBitsPerValue(fpp) / 8
+	size := bloomBlockBytes
+	for float64(size) < need && 2*size <= limit {
+		size *= 2
 	}
 	return &bloomFilter{words: make([]uint32, size/4)}
+}
+
+// bloomBitsPerValue is how many bits a value needs when each sets eight of them:
+// all eight are set by others with the probability (1 - e^(-8/bits))^8.
+func bloomBitsPerValue(fpp float64) float64 {
+	return -8 / math.Log1p(-math.Pow(fpp, 1.0/8))
 }
 
 func (f *bloomFilter) block(hash uint64) *[8]uint32 {
@@ -58,13 +64,13 @@ func (f *bloomFilter) mayContain(hash uint64) bool {
 
 // bloomFilter builds the filter of a chunk from its values or, where it has
 // one, its dictionary. A Bool column gets none.
-func (e *chunkEncoder) bloomFilter(c *column) *bloomFilter {
+func (e *chunkEncoder) bloomFilter(c *column, fpp float64) *bloomFilter {
 	width := plainWidth(c.Node)
 	if c.Node.Type == leaf.Bool {
 		return nil
 	}
 	if c.isBytes() {
-		f := newBloomFilter(c.bytes.len(), e.opts.BloomFilterBytes)
+		f := newBloomFilter(c.bytes.len(), fpp, e.opts.BloomFilterBytes)
 		for i := range c.bytes.len() {
 			f.add(xxhash.Sum64(c.bytes.at(i)))
 		}
@@ -74,7 +80,7 @@ func (e *chunkEncoder) bloomFilter(c *column) *bloomFilter {
 	if c.enc == encDictionary {
 		values = e.ndict.entries
 	}
-	f := newBloomFilter(len(values), e.opts.BloomFilterBytes)
+	f := newBloomFilter(len(values), fpp, e.opts.BloomFilterBytes)
 	for _, v := range values {
 		var plain [8]byte
 		binary.LittleEndian.PutUint64(plain[:], v)

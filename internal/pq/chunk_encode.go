@@ -63,14 +63,14 @@ type column struct {
 	bytes  byteValues // of a Bytes, Fixed or Int96 leaf: the values, or with a dictionary its entries
 	index  []uint32   // with a dictionary
 	dict   int        // entries
-	bloom  bool
 	exact  bounds
 	meta   chunkMeta
 }
 
-// encode encodes one chunk; the pages are in e.out until the next call.
-func (e *chunkEncoder) encode(b *leaf.Buffer, rows int, bloom bool) (*column, error) {
-	c := &column{Buffer: b, rows: rows, values: b.Values(), bloom: bloom}
+// encode encodes one chunk; the pages are in e.out until the next call. bloom is
+// the share of false positives of its bloom filter, 0 for no filter.
+func (e *chunkEncoder) encode(b *leaf.Buffer, rows int, bloom float64) (*column, error) {
+	c := &column{Buffer: b, rows: rows, values: b.Values()}
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (e *chunkEncoder) encode(b *leaf.Buffer, rows int, bloom bool) (*column, er
 	}
 	c.meta.size = int64(len(e.out))
 	c.meta.lo, c.meta.hi, c.meta.loExact, c.meta.hiExact = c.exact.cut(b.Node, e.opts.StatisticsBytes)
-	if bloom {
-		c.meta.bloom = e.bloomFilter(c)
+	if bloom > 0 {
+		c.meta.bloom = e.bloomFilter(c, bloom)
 	}
 	return c, nil
 }

@@ -74,6 +74,10 @@ type WriterOptions struct {
 	BloomFilters []string
 	// BloomFilterBytes is the most bytes in one bloom filter. Default 1 MiB.
 	BloomFilterBytes int
+	// BloomFilterFPP is, by dotted path, the share of look-ups that a bloom
+	// filter may answer wrongly with yes, between 0 and 1, if BloomFilterBytes
+	// suffices. Default 0.01.
+	BloomFilterFPP map[string]float64
 	// CreatedBy names the writing program, as "name version X". Default
 	// "frazil version 0".
 	CreatedBy string
@@ -100,6 +104,9 @@ func (o WriterOptions) Validate() error {
 	check(o.DictionaryBytes > 1<<28, "DictionaryBytes %d is above 256 MiB", o.DictionaryBytes)
 	check(o.StatisticsBytes < 0, "StatisticsBytes %d is negative", o.StatisticsBytes)
 	check(o.BloomFilterBytes < 0 || o.BloomFilterBytes > 1<<27, "BloomFilterBytes %d is not 0 to 128 MiB", o.BloomFilterBytes)
+	for path, fpp := range o.BloomFilterFPP {
+		check(!(fpp > 0 && fpp < 1), "BloomFilterFPP %v of %s is not between 0 and 1", fpp, path)
+	}
 	return errors.Join(errs...)
 }
 
@@ -124,6 +131,14 @@ func (o WriterOptions) withDefaults() WriterOptions {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	return o
+}
+
+// bloomFPP returns the share of false positives of the bloom filter of a leaf.
+func (o WriterOptions) bloomFPP(path string) float64 {
+	if fpp, ok := o.BloomFilterFPP[path]; ok {
+		return fpp
+	}
+	return 0.01
 }
 
 // ReaderOptions configures Open. The zero value is the default.

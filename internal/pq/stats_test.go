@@ -335,6 +335,35 @@ func TestNullCountsThatContradict(t *testing.T) {
 	}
 }
 
+// TestBloomFilterFPP: a smaller share of false positives takes a larger filter, in
+// which it is the share that was asked for; a limit counts first.
+func TestBloomFilterFPP(t *testing.T) {
+	const n = 50_000
+	r := rand.New(rand.NewPCG(2, 4))
+	sizes := map[float64]int{}
+	for _, fpp := range []float64{0.2, 0.01, 0.0005} {
+		f := newBloomFilter(n, fpp, 1<<20)
+		for range n {
+			f.add(r.Uint64())
+		}
+		wrong := 0
+		for range 4 * n {
+			if f.mayContain(r.Uint64()) {
+				wrong++
+			}
+		}
+		require.Less(t, float64(wrong)/(4*n), 1.3*fpp)
+		sizes[fpp] = 4 * len(f.words)
+	}
+	require.Equal(t, map[float64]int{0.2: 32 << 10, 0.01: 64 << 10, 0.0005: 128 << 10}, sizes)
+	require.Len(t, newBloomFilter(n, 0.01, 100_000).words, 1<<14, "64 KiB, the largest within the limit")
+	require.Len(t, newBloomFilter(n, 0.01, 1).words, 8, "one block at least")
+
+	for _, fpp := range []float64{0, 1, -1, math.NaN()} {
+		require.Error(t, WriterOptions{BloomFilterFPP: map[string]float64{"a": fpp}}.Validate())
+	}
+}
+
 // TestBloomFilter: no false negative, few false positives, and arrow-go's
 // filter agrees on every answer.
 func TestBloomFilter(t *testing.T) {

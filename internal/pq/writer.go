@@ -26,7 +26,7 @@ type Writer struct {
 	opts   WriterOptions
 	root   *leaf.Node
 	leaves []leaf.Info
-	bloom  []bool // by leaf
+	bloom  []float64 // by leaf: false positives of its bloom filter, 0 for none
 
 	offset  int64
 	rows    int64
@@ -55,10 +55,12 @@ func NewWriter(w io.Writer, root *leaf.Node, opts WriterOptions) (*Writer, error
 	opts = opts.withDefaults()
 	wr := &Writer{w: w, opts: opts, root: root, leaves: root.Leaves()}
 	wr.columns = make([]ColumnMeta, len(wr.leaves))
-	wr.bloom = make([]bool, len(wr.leaves))
+	wr.bloom = make([]float64, len(wr.leaves))
 	for i, in := range wr.leaves {
 		wr.columns[i].Info = in
-		wr.bloom[i] = slices.Contains(opts.BloomFilters, pathText(in.Path))
+		if path := pathText(in.Path); slices.Contains(opts.BloomFilters, path) {
+			wr.bloom[i] = opts.bloomFPP(path)
+		}
 	}
 	wr.write([]byte(magic))
 	return wr, wr.err
