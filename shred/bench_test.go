@@ -349,3 +349,56 @@ func BenchmarkGrowth(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRows writes and reads files of more and more rows, in row groups of
+// benchRows; figures are per row.
+func BenchmarkRows(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 400_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchFileOf(b, n) })
+	}
+}
+
+func benchFileOf(b *testing.B, rows int) {
+	texts := benchTexts(benchRows)
+	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
+	var out bytes.Buffer
+	write := func() {
+		out.Reset()
+		f, err := pq.NewWriter(&out, &leaf.Node{Name: "table", Children: []*leaf.Node{w.Group()}}, pq.WriterOptions{})
+		require.NoError(b, err)
+		for range rows / benchRows {
+			for _, t := range texts {
+				if err := w.WriteJSON(t); err != nil {
+					b.Fatal(err)
+				}
+			}
+			require.NoError(b, f.WriteRowGroup(w.Buffers(), w.Rows()))
+			w.Reset()
+		}
+		_, err = f.Close()
+		require.NoError(b, err)
+	}
+	b.Run("write", func(b *testing.B) { best(b, rows, write) })
+	f, err := pq.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), pq.ReaderOptions{})
+	require.NoError(b, err)
+	for name, reqs := range map[string][]Request{"five paths": benchPaths(b), "whole": {{}}} {
+		b.Run(name, func(b *testing.B) { best(b, rows, func() { readGroups(b, f, w.Group(), reqs) }) })
+	}
+}
+
+// readGroups reads requests from all row groups of a file in batches.
+func readGroups(b *testing.B, f *pq.File, group *leaf.Node, reqs []Request) {
+	pf := &parquetFile{f, group}
+	for g := range f.RowGroups() {
+		p, err := Project(group, Context{}, reqs, pf.allNull(g))
+		require.NoError(b, err)
+		r := p.NewReader(nil)
+		pf.scan(b, g, fileRows, p.Columns(), func(batches []*leaf.Batch, n int) {
+			arrays, err := r.Read(batches, n)
+			require.NoError(b, err)
+			for _, a := range arrays {
+				a.Release()
+			}
+		})
+	}
+}
