@@ -27,6 +27,10 @@ var (
 	// ErrDuplicateKey is returned when an object that is written has the same
 	// key twice.
 	ErrDuplicateKey = errors.New("shred: duplicate key")
+
+	// ErrFull is returned when a row would make a buffer larger than its 32-bit
+	// offsets can tell. The Writer takes rows again after Reset.
+	ErrFull = errors.New("shred: buffers are full")
 )
 
 // Error is an error of one row. Row is its index in the batch that was read.

@@ -126,7 +126,7 @@ func (t *target) collect(f *file, need []bool, allNull func(int) bool) {
 	case targetTree:
 		before := slices.Clone(need)
 		residual = collectTree(l, need, allNull)
-		if len(t.picks) > 0 && slices.Equal(before[:], need) && !slices.Contains(need[l.start():l.end], true) {
+		if len(t.picks) > 0 && slices.Equal(before, need) && !slices.Contains(need[l.start():l.end], true) {
 			need[l.start()] = true
 		}
 		residual = residual || t.root
@@ -178,14 +178,11 @@ func collectTree(l *layout, need []bool, allNull func(int) bool) bool {
 	case List:
 		residual = collectTree(l.elem, need, allNull) || residual
 	}
-	if !slices.Contains(need[l.below():l.end], true) {
+	if !slices.Contains(need[l.first:l.end], true) {
 		need[l.first] = true
 	}
 	return residual
 }
-
-// below returns the first column of typed_value.
-func (l *layout) below() int { return l.first }
 
 // Columns returns the ordinals, among the leaves of the group, of the columns
 // that must be read, ascending.

@@ -12,9 +12,9 @@ import (
 // Stats is what a footer or a page index says about one column over some rows.
 // Foreign writers leave things out: what is not known is not used.
 type Stats struct {
-	Slots      int64  // values and nulls
-	Nulls      int64  // slots without a value, if NullsKnown
-	NullsKnown bool   //
+	Slots      int64 // values and nulls
+	Nulls      int64 // slots without a value, if NullsKnown
+	NullsKnown bool
 	Min, Max   []byte // bounds in the plain encoding, nil when not known
 }
 

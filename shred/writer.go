@@ -146,10 +146,6 @@ func (w *Writer) WriteNull() error {
 	return nil
 }
 
-// ErrFull is returned when a row would make a buffer larger than its 32-bit
-// offsets can tell. It needs a Reset first.
-var ErrFull = errors.New("shred: buffers are full")
-
 // maxBytes bounds the bytes of all buffers together; a row adds no more than
 // its text has, or its tape.
 const maxBytes = 3 << 30
