@@ -12,6 +12,9 @@ import (
 // TestAllocations_Warm: no allocation per document once an encoder, a parser, a
 // builder has seen the shapes, and none in JSON out, checks and walks.
 func TestAllocations_Warm(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools lose their contents under the race detector")
+	}
 	rows := tradegen.PricingVectors(300, 7)
 	e, p, b := NewEncoder(ParseOptions{}), NewParser(ParseOptions{}), NewBuilder()
 	values := make([]Value, len(rows))
