@@ -6,13 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/frazil/frazil/internal/race"
+
 	"github.com/frazil/frazil/internal/tradegen"
 )
 
 // TestAllocations_Warm: no allocation per document once an encoder, a parser, a
 // builder has seen the shapes, and none in JSON out, checks and walks.
 func TestAllocations_Warm(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("pools lose their contents under the race detector")
 	}
 	rows := tradegen.PricingVectors(300, 7)

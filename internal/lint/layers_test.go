@@ -29,6 +29,7 @@ var layers = map[string][]string{
 	"internal/leaf":        {},
 	"internal/pq":          {"internal/leaf"},
 	"internal/lint":        {},
+	"internal/race":        {},
 	"internal/tradegen":    {},
 }
 

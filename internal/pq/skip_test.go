@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/frazil/frazil/internal/leaf"
+	"github.com/frazil/frazil/internal/race"
 )
 
 // rangeReader records the ranges that are asked for.
@@ -246,6 +247,9 @@ func TestConcurrentColumns(t *testing.T) {
 // TestAllocations: a warm reader and a warm writer allocate per page and per
 // file, never per value.
 func TestAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("pools lose their contents under the race detector")
+	}
 	root, g := flatColumns(1, 50_000)
 	data, _ := writeTest(t, root, WriterOptions{}, 50_000, g)
 	f := openTest(t, data, ReaderOptions{})

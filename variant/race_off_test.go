@@ -1,5 +1,0 @@
-//go:build !race
-
-package variant
-
-const raceEnabled = false
