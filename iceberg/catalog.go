@@ -2,28 +2,23 @@ package iceberg
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
-	ice "github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
-	sqlcat "github.com/apache/iceberg-go/catalog/sql"
 	"github.com/apache/iceberg-go/table"
-	_ "modernc.org/sqlite" // the driver "sqlite" of the default catalog
 )
 
 // Catalog names tables. It is safe for concurrent use.
 type Catalog struct {
 	cat       catalog.Catalog
 	warehouse string // root for the locations of new tables; "" leaves them to the catalog
+	readOnly  bool
 	closers   []func() error
 }
 
@@ -51,7 +46,10 @@ func RegisterCatalog(scheme string, open Opener) {
 //	glue://                           AWS Glue       } iceberg/cloud
 //
 // props are the catalog's properties. "warehouse" is the root folder or bucket
-// of new tables; for SQLite it defaults to the folder that holds the file.
+// of new tables; for SQLite it defaults to the folder that holds the file. With
+// "read-only" set to "true" a SQLite file is opened for reading and never
+// created or changed; so is a file that this user cannot write. Then tables can
+// be read, and a write is an error that Is ErrReadOnly.
 func OpenCatalog(ctx context.Context, uri string, props map[string]string) (*Catalog, error) {
 	scheme, rest, found := strings.Cut(uri, ":")
 	if !found || len(scheme) < 2 { // a plain path, or a Windows drive letter
@@ -93,45 +91,6 @@ func trimSlashes(p string) string {
 		return strings.TrimPrefix(p, "//")
 	}
 	return p
-}
-
-// sqliteName is the catalog_name of the rows of a SQLite catalog; other
-// clients must use the same to see the tables.
-const sqliteName = "frazil"
-
-func openSQLite(path string, props map[string]string) (*Catalog, error) {
-	if path == "" {
-		return nil, invalidf("catalog: empty path")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("iceberg: open catalog: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("iceberg: open catalog: %w", err)
-	}
-	// Writers of other processes are waited for, and readers never block a
-	// commit: both are settings of each connection, hence in the DSN. Commits stay
-	// synchronous (SQLite's default, FULL): with NORMAL a power failure may take
-	// back a commit after which Expire or another cleaning has removed files that
-	// the version before it still names.
-	dsn := (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(30000)&_pragma=journal_mode(WAL)"}).String()
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		return nil, fmt.Errorf("iceberg: open catalog %s: %w", path, err)
-	}
-	p := ice.Properties{}
-	maps.Copy(p, props)
-	warehouse, err := warehouseRoot(p["warehouse"], filepath.Dir(path))
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	p["warehouse"] = warehouse
-	cat, err := sqlcat.NewCatalog(sqliteName, db, sqlcat.SQLite, p)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("iceberg: open catalog %s: %w", path, err), db.Close())
-	}
-	return &Catalog{cat: cat, warehouse: warehouse, closers: []func() error{cat.Close, db.Close}}, nil
 }
 
 // warehouseRoot makes a local warehouse absolute. A path that a URL would have
@@ -178,7 +137,17 @@ func (c *Catalog) Load(ctx context.Context, name string) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", name, catalogError(err))
 	}
-	return Wrap(tbl, c.cat), nil
+	t := Wrap(tbl, c.cat)
+	t.readOnly = c.readOnly
+	return t, nil
+}
+
+// writable fails for a catalog that was opened for reading.
+func (c *Catalog) writable() error {
+	if c.readOnly {
+		return ErrReadOnly
+	}
+	return nil
 }
 
 // LoadOrCreate opens the table, or creates it by spec when it does not exist.
@@ -211,6 +180,9 @@ func (c *Catalog) Tables(ctx context.Context, namespace string) ([]string, error
 // Drop removes the table from the catalog. Its files stay.
 func (c *Catalog) Drop(ctx context.Context, name string) error {
 	ident, err := parseName(name)
+	if err == nil {
+		err = c.writable()
+	}
 	if err != nil {
 		return err
 	}

@@ -160,6 +160,9 @@ func (c *Catalog) Create(ctx context.Context, name string, spec TableSpec) (*Tab
 	if err != nil {
 		return nil, err
 	}
+	if err := c.writable(); err != nil {
+		return nil, fmt.Errorf("create %s: %w", name, err)
+	}
 	opts, schema, err := c.createOptions(ident, spec)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", name, err)

@@ -29,8 +29,8 @@ var (
 	ErrTableExists = errors.New("iceberg: table exists")
 
 	// ErrReadOnly is returned by a write to a table that was opened from its
-	// metadata file, without a catalog.
-	ErrReadOnly = errors.New("iceberg: table has no catalog and cannot be changed")
+	// metadata file, without a catalog, or by a catalog that cannot be written.
+	ErrReadOnly = errors.New("iceberg: opened for reading only: tables cannot be created or changed here")
 
 	// ErrConflict is returned when another writer's commit cannot be reconciled
 	// with this one, or when the retries are used up. Nothing was committed.

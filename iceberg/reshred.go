@@ -37,7 +37,7 @@ func Reshred(ctx context.Context, source, target *Table, opts ReshredOptions) (*
 	if source.Metadata().TableUUID() == target.Metadata().TableUUID() {
 		return nil, invalidf("reshred %s: source and target are one table", source.Name())
 	}
-	if !source.readOnly {
+	if source.cat != nil {
 		if err := source.Refresh(ctx); err != nil {
 			return nil, err
 		}

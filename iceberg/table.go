@@ -17,7 +17,7 @@ import (
 type Table struct {
 	cur      atomic.Pointer[table.Table]
 	cat      table.CatalogIO
-	readOnly bool // opened from a metadata file
+	readOnly bool // opened from a metadata file, or by a catalog that cannot be written
 	vectors  *vectorMemo
 }
 
@@ -58,9 +58,10 @@ func (t *Table) Location() string { return t.Unwrap().Location() }
 // FS gives access to the table's files.
 func (t *Table) FS(ctx context.Context) (iceio.IO, error) { return t.Unwrap().FS(ctx) }
 
-// Refresh loads the newest metadata from the catalog.
+// Refresh loads the newest metadata from the catalog. A table that was opened by
+// its metadata file has none.
 func (t *Table) Refresh(ctx context.Context) error {
-	if t.readOnly {
+	if t.cat == nil {
 		return ErrReadOnly
 	}
 	fresh, err := t.reload(ctx)
@@ -94,7 +95,8 @@ func (t *Table) advance(tbl *table.Table) {
 	}
 }
 
-// writable fails for a table that has no catalog to commit to.
+// writable fails for a table that has no catalog to commit to, or one that
+// cannot be written.
 func (t *Table) writable() error {
 	if t.readOnly {
 		return ErrReadOnly

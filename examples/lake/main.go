@@ -67,7 +67,7 @@ func run(ctx context.Context, io streams, args []string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w", c.name, hint(err))
 		}
 		return nil
 	}

@@ -107,7 +107,7 @@ func runReshred(ctx context.Context, io streams, args []string) error {
 func reshred(ctx context.Context, cat *iceberg.Catalog, from, to string) (*iceberg.Commit, error) {
 	source, err := cat.Load(ctx, from)
 	if err != nil {
-		return nil, hint(err)
+		return nil, err
 	}
 	target, err := cat.LoadOrCreate(ctx, to, specOf(source))
 	if err != nil {

@@ -73,15 +73,18 @@ func (s *source) open(ctx context.Context) (*iceberg.Table, func() error, error)
 	}
 	t, err := cat.Load(ctx, s.table)
 	if err != nil {
-		return nil, nil, errors.Join(hint(err), cat.Close())
+		return nil, nil, errors.Join(err, cat.Close())
 	}
 	return t, cat.Close, nil
 }
 
 // hint adds what to do about common errors.
 func hint(err error) error {
-	if errors.Is(err, iceberg.ErrNoTable) {
+	switch {
+	case errors.Is(err, iceberg.ErrNoTable):
 		return fmt.Errorf("%w (lake load creates it)", err)
+	case errors.Is(err, iceberg.ErrReadOnly):
+		return fmt.Errorf("%w (this user may not write the warehouse: scan, get and inspect work)", err)
 	}
 	return err
 }
