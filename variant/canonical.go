@@ -24,7 +24,7 @@ func Canonical(v Value) (Value, error) {
 	b := takeBuilder()
 	defer builders.Put(b)
 	c := canonicalizer{out: b, budget: len(v.value)}
-	c.dict, _ = viewDict(v.metadata)
+	c.dict = orderedDict(v.metadata)
 	if err := c.value(v.value, 0); err != nil {
 		return Value{}, err
 	}

@@ -159,15 +159,15 @@ func (c *caster) entries(v Value, k *container, d *dict, t *Type) error {
 
 func (c *caster) fields(v Value, k *container, d *dict, fields []TypeField) error {
 	for i := range fields {
-		name := []byte(fields[i].Name)
-		c.sink.Key(name)
-		pos, found, corrupt := k.find(d, name)
-		if corrupt {
-			return corruptValue(0, "field id or its name is out of range")
-		}
-		if !found {
+		c.sink.Key([]byte(fields[i].Name))
+		pos, state := k.find(d, fields[i].Name)
+		switch state {
+		case walkFound:
+		case walkMissing:
 			c.sink.Scalar(&Scalar{Kind: KindNull})
 			continue
+		default:
+			return corruptValue(0, "field id or its name is out of range")
 		}
 		if err := c.child(v, k, pos, &fields[i].Type); err != nil {
 			return within(err, Step{Name: fields[i].Name})

@@ -59,10 +59,18 @@ type comparer struct {
 
 func newComparer(a, b Value) *comparer {
 	c := &comparer{budget: len(a.value) + len(b.value) + 1}
-	c.da, _ = viewDict(a.metadata)
-	c.db, _ = viewDict(b.metadata)
+	c.da, c.db = orderedDict(a.metadata), orderedDict(b.metadata)
 	c.sameDict = bytes.Equal(a.metadata, b.metadata)
 	return c
+}
+
+// orderedDict is viewDict with a flag that can be trusted: what older writers call
+// sorted is in the order of UTF-16 units, which for ASCII alone is surely that of
+// bytes.
+func orderedDict(metadata []byte) dict {
+	d, ok := viewDict(metadata)
+	d.sorted = ok && d.sorted && isASCII(d.b[d.names:])
+	return d
 }
 
 // classes ranks the kinds for Compare.
@@ -193,12 +201,7 @@ func (c *comparer) objects(a, b *container, depth int) int {
 // only objects of old writers in UTF-16 order are not.
 func (k *container) inOrder(d *dict) bool {
 	if d.sorted {
-		for i := 1; i < k.n; i++ {
-			if k.id(i) <= k.id(i-1) {
-				return false
-			}
-		}
-		return true
+		return ascending(k.b[k.ids:k.offs], k.idW)
 	}
 	var last []byte
 	for i := range k.n {

@@ -1,7 +1,6 @@
 package variant
 
 import (
-	"bytes"
 	"encoding/binary"
 	"iter"
 )
@@ -114,57 +113,68 @@ func exact(b []byte) []byte {
 	return b[:n:n]
 }
 
-// find returns the position of the field with a name. The spec orders fields by
-// the bytes of their names, so a binary search comes first; writers in UTF-16
-// order existed (apache/parquet-java#3735), so a scan follows where it fails.
-// corrupt tells that an id or a name was out of range on the way.
-func (c *container) find(d *dict, name []byte) (pos int, ok, corrupt bool) {
+// find returns the position of the field with a name; where there is none, the
+// position at which it would stand.
+//
+// The spec orders fields by the bytes of their names, so a bisection comes first.
+// But writers exist that left another order: that of UTF-16 units
+// (apache/parquet-java#3735), or the one in which the fields came (DuckDB, in some
+// residuals of shredded columns). No field may get lost for that, so where the
+// bisection fails, the rest is looked at: ids only, when a sorted dictionary gives
+// the name's one id, or says at once that there is no such name; else names.
+func (c *container) find(d *dict, name string) (pos int, state walkState) {
+	pos, state = c.bisect(d, name)
+	if state != walkMissing || c.n == 0 {
+		return pos, state
+	}
+	if d.sorted && !isWide(name) {
+		id, ok := d.bisect(name)
+		if !ok {
+			return pos, walkMissing
+		}
+		if at := indexID(c.b[c.ids:c.offs], c.idW, uint32(id)); at >= 0 {
+			return at, walkFound
+		}
+		return pos, walkMissing
+	}
+	for i := range c.n {
+		field, ok := d.name(c.id(i))
+		switch {
+		case !ok:
+			return 0, walkBadID
+		case string(field) == name:
+			return i, walkFound
+		}
+	}
+	return pos, walkMissing
+}
+
+// bisect is find in an object whose fields are in order.
+func (c *container) bisect(d *dict, name string) (pos int, state walkState) {
 	lo, hi := 0, c.n
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		s, ok := d.name(c.id(mid))
-		if !ok {
-			return 0, false, true
-		}
-		switch k := bytes.Compare(s, name); {
-		case k == 0:
-			return mid, true, false
-		case k < 0:
+		field, ok := d.name(c.id(mid))
+		switch {
+		case !ok:
+			return 0, walkBadID
+		case string(field) == name:
+			return mid, walkFound
+		case string(field) < name:
 			lo = mid + 1
 		default:
 			hi = mid
 		}
 	}
-	if !astral(name) && !c.hasAstral(d) {
-		return 0, false, false
-	}
-	for i := range c.n {
-		s, ok := d.name(c.id(i))
-		if !ok {
-			return 0, false, true
-		}
-		if bytes.Equal(s, name) {
-			return i, true, false
-		}
-	}
-	return 0, false, false
+	return lo, walkMissing
 }
 
-// astral reports whether a name holds a character from U+E000 up: below that,
-// UTF-8 and UTF-16 order agree.
-func astral(name []byte) bool {
-	for _, x := range name {
-		if x >= 0xee {
-			return true
-		}
-	}
-	return false
-}
-
-// hasAstral reports whether any field of an object has such a name.
-func (c *container) hasAstral(d *dict) bool {
-	for i := range c.n {
-		if s, ok := d.name(c.id(i)); ok && astral(s) {
+// isWide reports whether a name holds a character from U+E000 on. Among others the
+// order of UTF-16 units is that of UTF-8 bytes, so that a name which is not wide
+// stands at the same place in either.
+func isWide(name string) bool {
+	for i := range len(name) {
+		if name[i] >= 0xee { // lead byte of U+E000 and above
 			return true
 		}
 	}
@@ -195,7 +205,9 @@ func (v Value) Index(i int) Value {
 }
 
 // Field returns the field of an object with a name, which is case-sensitive;
-// missing when v is no object, has no such field, or is corrupt.
+// missing when v is no object, has no such field, or is corrupt. It finds a field
+// that is there in any order of fields, quickest in the order that the spec asks
+// for.
 func (v Value) Field(name string) Value {
 	if len(v.value) == 0 || v.value[0]&3 != basicObject {
 		return Value{}
@@ -208,8 +220,8 @@ func (v Value) Field(name string) Value {
 	if !ok {
 		return Value{}
 	}
-	pos, ok, _ := c.find(&d, []byte(name))
-	if !ok {
+	pos, state := c.find(&d, name)
+	if state != walkFound {
 		return Value{}
 	}
 	return v.sub(c.child(pos))

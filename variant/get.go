@@ -8,7 +8,7 @@ package variant
 // (some 8, of up to 2 KiB), and where its keys were in the objects, so that for rows
 // of a few recurring shapes a step costs one comparison instead of a search. What it
 // remembers is confirmed at each use and shared by all goroutines. See [Getter] for
-// several paths at once.
+// several paths at once. Like [Value.Field] it finds a key in any order of fields.
 func (v Value) Get(p Path) Value {
 	if p.c == nil {
 		return v
@@ -184,48 +184,11 @@ func (s *compiledStep) find(k *container, d *dict) (int, walkState) {
 	if k.n == 0 {
 		return 0, walkMissing
 	}
-	pos, state := s.search(k, d)
-	if state == walkFound || state == walkMissing && !s.wide {
+	pos, state := k.find(d, s.name)
+	if state == walkFound || state == walkMissing && d.sorted && !s.wide {
 		s.learn(shape(k.n, uint32(k.id(0)), uint32(k.id(k.n-1))), pos, state == walkMissing)
 	}
 	return pos, state
-}
-
-// search finds the key without a guess: by bisection, since fields are in order
-// of their names' bytes. Old writers ordered by UTF-16 units
-// (apache/parquet-java#3735), which differs only between characters from U+E000
-// on, so that a key without one is found by bisection in either order, and a key
-// with one is looked for everywhere before it counts as missing. When it is, pos
-// is where it would stand.
-func (s *compiledStep) search(k *container, d *dict) (pos int, state walkState) {
-	lo, hi := 0, k.n
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		name, ok := d.name(k.id(mid))
-		switch {
-		case !ok:
-			return 0, walkBadID
-		case string(name) == s.name:
-			return mid, walkFound
-		case string(name) < s.name:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
-	}
-	if !s.wide {
-		return lo, walkMissing
-	}
-	for i := range k.n {
-		name, ok := d.name(k.id(i))
-		switch {
-		case !ok:
-			return 0, walkBadID
-		case string(name) == s.name:
-			return i, walkFound
-		}
-	}
-	return lo, walkMissing
 }
 
 // idsInRange reports whether the dictionary has all field ids of an object.

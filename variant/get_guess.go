@@ -128,10 +128,11 @@ func (s *compiledStep) glance(b, metadata []byte, width, names int) ([]byte, wal
 }
 
 // absentAt confirms that the key would stand at pos if it were there: its
-// neighbours are on either side, and fields are in order of their names.
+// neighbours are on either side, and the fields are in order of their names, which
+// in a sorted dictionary is that of their ids.
 func (s *compiledStep) absentAt(ids, metadata []byte, width, names, idW, pos int) bool {
 	at := pos * idW
-	if uint(at) > uint(len(ids)) {
+	if uint(at) > uint(len(ids)) || metadata[0]&0x10 == 0 || !ascending(ids, idW) {
 		return false
 	}
 	if pos > 0 {
@@ -143,6 +144,24 @@ func (s *compiledStep) absentAt(ids, metadata []byte, width, names, idW, pos int
 	if at < len(ids) {
 		name := nameAt(metadata, width, names, readUint(ids[at:], idW))
 		if name == nil || string(name) <= s.name {
+			return false
+		}
+	}
+	return true
+}
+
+// ascending reports whether each id of w bytes is larger than the one before it.
+func ascending(ids []byte, w int) bool {
+	if w == 1 {
+		for i := 1; i < len(ids); i++ {
+			if ids[i-1] >= ids[i] {
+				return false
+			}
+		}
+		return true
+	}
+	for i := w; i < len(ids); i += w {
+		if readUint(ids[i-w:], w) >= readUint(ids[i:], w) {
 			return false
 		}
 	}

@@ -50,6 +50,26 @@ func (d *dict) name(i int) ([]byte, bool) {
 	return d.b[lo:hi:hi], true
 }
 
+// bisect returns the id of a name in a sorted dictionary.
+func (d *dict) bisect(name string) (id int, ok bool) {
+	lo, hi := 0, d.n
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		s, ok := d.name(mid)
+		switch {
+		case !ok:
+			return 0, false
+		case string(s) == name:
+			return mid, true
+		case string(s) < name:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return 0, false
+}
+
 // readUint reads a little-endian unsigned integer of w bytes, 1..4.
 func readUint(b []byte, w int) uint32 {
 	switch w {
@@ -133,19 +153,7 @@ func (m *Metadata) ID(name string) (int, bool) {
 	if !m.view.sorted {
 		return m.search(name)
 	}
-	lo, hi := 0, m.view.n
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		switch c := strings.Compare(m.Name(mid), name); {
-		case c == 0:
-			return mid, true
-		case c < 0:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
-	}
-	return 0, false
+	return m.view.bisect(name)
 }
 
 // search finds a name through the order of an unsorted dictionary.

@@ -64,10 +64,8 @@ type compiledStep struct {
 	name    string
 	index   int
 	isIndex bool
-	// wide is set when name has a character from U+E000 on, the only ones for
-	// which the order of UTF-16 units differs from the order of UTF-8 bytes.
-	wide bool
-	seen [shapeSlots]atomic.Uint32 // guesses; 0 is none
+	wide    bool                      // isWide(name)
+	seen    [shapeSlots]atomic.Uint32 // guesses; 0 is none
 }
 
 // shapeSlots is the number of object shapes that a step tells apart; a power
@@ -92,10 +90,7 @@ func (s *compiledStep) init(p *Step) {
 	if p.IsIndex && p.Index < 0 {
 		panic("variant: NewPath with a negative index")
 	}
-	s.name, s.index, s.isIndex = p.Name, p.Index, p.IsIndex
-	for i := range len(p.Name) {
-		s.wide = s.wide || p.Name[i] >= 0xEE // lead byte of U+E000 and above
-	}
+	s.name, s.index, s.isIndex, s.wide = p.Name, p.Index, p.IsIndex, isWide(p.Name)
 }
 
 // ParsePath compiles the text of a path:

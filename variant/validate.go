@@ -13,12 +13,13 @@ import (
 // rule.
 //
 // The metadata must have version 1, offsets that start at 0, never fall and end at
-// the end of the bytes, names in UTF-8, and, if it says so, sorted unique names.
+// the end of the bytes, names in UTF-8, and, if it says so, unique names in the order
+// of bytes or, as older writers had it, of UTF-16 units.
 //
 // The value must fill its bytes to the last. Types must be known, strings UTF-8,
 // decimals within the digits of their width and a scale of 38, times within a day.
-// Field ids must be in the dictionary and their names ascend, in the order of bytes
-// or, as older writers had it, of UTF-16 units, so none comes twice. Children must
+// Field ids must be in the dictionary and their names ascend, in either order, so
+// none comes twice. Children must
 // lie inside their container and not need more bytes in sum than it has; the order
 // in which they are stored is free, and so are bytes between them, which some
 // writers leave. Containers nest at most MaxDepth deep. Reserved bits are ignored.
@@ -124,7 +125,7 @@ func checkMetadata(b []byte) (dict, error) {
 // checkNames checks text and order of the names.
 func checkNames(d *dict) error {
 	ascii := isASCII(d.b[d.names:])
-	claims := d.sorted
+	claims := d.sorted && (ascii || !olderSorted(d))
 	d.sorted = true
 	var last []byte
 	for i := range d.n {
@@ -141,6 +142,19 @@ func checkNames(d *dict) error {
 		last = name
 	}
 	return nil
+}
+
+// olderSorted reports whether names ascend in the order of UTF-16 units.
+func olderSorted(d *dict) bool {
+	var last []byte
+	for i := range d.n {
+		name, _ := d.name(i)
+		if i > 0 && compareUTF16(last, name) >= 0 {
+			return false
+		}
+		last = name
+	}
+	return true
 }
 
 // isASCII looks at eight bytes at a time.
