@@ -221,6 +221,15 @@ func (c *container) setBits(first, last int) {
 	}
 }
 
+// countBits counts the positions of a bitmap.
+func (c *container) countBits() int {
+	n := 0
+	for b := c.data; len(b) >= 8; b = b[8:] {
+		n += bits.OnesCount64(le.Uint64(b))
+	}
+	return n
+}
+
 // wordMask has the bits of the positions from..to-1 in the word that begins at
 // position base; the range meets the word.
 func wordMask(base, from, to int) uint64 {
@@ -310,20 +319,36 @@ func (c *container) all(base int64, yield func(int64) bool) bool {
 		}
 	case kindBitmap:
 		for i := range chunkWords {
-			for w := c.word(i); w != 0; w &= w - 1 {
-				if !yield(base + int64(i<<6+bits.TrailingZeros64(w))) {
-					return false
-				}
+			if !allBits(c.word(i), base+int64(i<<6), yield) {
+				return false
 			}
 		}
 	case kindRuns:
 		for i := range c.runs() {
 			first, last := c.run(i)
-			for p := first; p <= last; p++ {
-				if !yield(base + int64(p)) {
-					return false
-				}
+			if !allBetween(base, first, last, yield) {
+				return false
 			}
+		}
+	}
+	return true
+}
+
+// allBits is all for the set bits of one word.
+func allBits(w uint64, base int64, yield func(int64) bool) bool {
+	for ; w != 0; w &= w - 1 {
+		if !yield(base + int64(bits.TrailingZeros64(w))) {
+			return false
+		}
+	}
+	return true
+}
+
+// allBetween is all for the run first..last.
+func allBetween(base int64, first, last int, yield func(int64) bool) bool {
+	for p := first; p <= last; p++ {
+		if !yield(base + int64(p)) {
+			return false
 		}
 	}
 	return true

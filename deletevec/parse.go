@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -218,13 +217,7 @@ func (c *container) validRuns() bool {
 	return card == int(c.card)
 }
 
-func (c *container) validBitmap() bool {
-	n := 0
-	for b := c.data; len(b) >= 8; b = b[8:] {
-		n += bits.OnesCount64(le.Uint64(b))
-	}
-	return n == int(c.card)
-}
+func (c *container) validBitmap() bool { return c.countBits() == int(c.card) }
 
 // ascends reports whether the 16-bit values ascend strictly. It compares four
 // neighbours at a time: of two values x and y with the same top bit, x < y

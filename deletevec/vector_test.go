@@ -188,6 +188,73 @@ func TestD11NegativePosition(t *testing.T) {
 	require.False(t, v.Contains(-1))
 }
 
+// TestNearlySortedPositions: positions that ascend but for one place, where one
+// repeats, falls back, leaves its chunk or is negative, are found out in every
+// form of container, although order is not compared position by position.
+func TestNearlySortedPositions(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, step := range []int64{1, 2, 9, 40, 5000} {
+		sorted := make([]int64, 40_000)
+		for i := range sorted {
+			sorted[i] = int64(i)*step + r.Int64N(step)
+		}
+		for try := range 60 {
+			positions := slices.Clone(sorted)
+			i, j := r.IntN(len(positions)), r.IntN(len(positions))
+			k := min(i+r.IntN(9), len(positions)-1)
+			switch try % 6 {
+			case 0:
+				positions[i], positions[j] = positions[j], positions[i]
+			case 1:
+				positions[i], positions[k] = positions[k], positions[i]
+			case 2:
+				positions[i] = positions[j]
+			case 3:
+				positions[i] = positions[k]
+			case 4:
+				positions[i] += 1 << 32
+			case 5:
+				positions[i] = positions[i]&63 | positions[k]&^63 // perhaps of another word
+			}
+			var v Vector
+			require.NoError(t, v.AddMany(positions))
+			require.Equal(t, distinct(positions), slices.Collect(v.All()), "step %d, try %d", step, try)
+			positions[i] = -1 - positions[i]
+			require.ErrorIs(t, new(Vector).AddMany(positions), ErrPosition)
+		}
+	}
+}
+
+// Containers that were built together share pieces of memory; a change of one
+// does not reach the next.
+func TestContainersOfOneBuildAreApart(t *testing.T) {
+	for _, name := range []string{"random", "many chunks", "dense random", "whole chunk"} {
+		for _, how := range []string{"AddMany", "AddMany sorted"} {
+			positions := shapes()[name]
+			v := builders[how](t, positions)
+			for _, p := range shapes()[name] {
+				require.NoError(t, v.Add(p^1))
+				positions = append(positions, p^1)
+			}
+			require.Equal(t, distinct(positions), slices.Collect(v.All()), "%s, %s", name, how)
+		}
+	}
+}
+
+// The memory that a build takes is a matter of its chunks, 8 bitmaps of 8 KiB a
+// piece, not of its positions.
+func TestBuildAllocations(t *testing.T) {
+	positions := make([]int64, 200_000)
+	for i := range positions {
+		positions[i] = int64(i) * 100
+	}
+	sorted := testing.AllocsPerRun(5, func() { _ = new(Vector).AddMany(positions) })
+	require.LessOrEqual(t, sorted, 40.0, "306 chunks of 656 positions")
+	slices.Reverse(positions)
+	unsorted := testing.AllocsPerRun(5, func() { _ = new(Vector).AddMany(positions) })
+	require.LessOrEqual(t, unsorted, 20.0)
+}
+
 // TestRandomOperations runs random changes against a Go map.
 func TestRandomOperations(t *testing.T) {
 	for seed := range uint64(20) {
