@@ -37,6 +37,7 @@ type loader struct {
 	onError   string
 	stats     bool
 
+	given   map[string]bool // flags on the command line
 	created bool
 	shown   int // rejected lines that were printed
 	bytes   int64
@@ -69,6 +70,8 @@ func (l *loader) run(ctx context.Context, args []string) error {
 	if l.onError != "stop" && l.onError != "skip" {
 		return fmt.Errorf("-on-error is stop or skip, not %q", l.onError)
 	}
+	l.given = map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { l.given[f.Name] = true })
 	in, closeIn, err := l.openInput(fs.Arg(0))
 	if err != nil {
 		return err
@@ -136,16 +139,14 @@ func (l *loader) table(ctx context.Context, cat *iceberg.Catalog) (*iceberg.Tabl
 	}
 	t, err := cat.Load(ctx, l.src.table)
 	if err == nil {
-		return t, l.checkColumns(t, cols)
+		return t, l.checkExisting(t, cols)
 	}
 	if !errors.Is(err, iceberg.ErrNoTable) {
 		return nil, err
 	}
 	spec := iceberg.TableSpec{Columns: cols, Unshredded: !l.shred}
-	if l.partition != "" {
-		if spec.Partition, err = iceberg.ParsePartition(l.partition); err != nil {
-			return nil, err
-		}
+	if spec.Partition, err = l.partitionFields(); err != nil {
+		return nil, err
 	}
 	t, err = cat.Create(ctx, l.src.table, spec)
 	l.created = err == nil
@@ -174,21 +175,11 @@ func variantColumn(cols []iceberg.Column, name string) ([]iceberg.Column, error)
 	return append(cols, iceberg.Column{Name: name, Type: typ}), err
 }
 
-// checkColumns makes sure that a table that exists has the columns asked for.
-func (l *loader) checkColumns(t *iceberg.Table, cols []iceberg.Column) error {
-	if l.columns == "" && l.variant == "" {
-		return nil
+func (l *loader) partitionFields() ([]iceberg.PartitionField, error) {
+	if l.partition == "" {
+		return nil, nil
 	}
-	for _, c := range cols {
-		f, ok := t.Schema().FindFieldByName(c.Name)
-		if !ok {
-			return fmt.Errorf("table %s exists and has no column %q", t.Name(), c.Name)
-		}
-		if !f.Type.Equals(c.Type) {
-			return fmt.Errorf("table %s exists and its column %q is of type %s, not %s", t.Name(), c.Name, f.Type, c.Type)
-		}
-	}
-	return nil
+	return iceberg.ParsePartition(l.partition)
 }
 
 func (l *loader) reject(_ int64, _ []byte, err error) error {
