@@ -64,7 +64,7 @@ func (p *variantPart) uses() []int { return p.group.leaves }
 // row group.
 func (g *variantGroup) startGroup() error {
 	set := g.r.leaves
-	plan, err := shred.Project(g.col.node, shred.Context{}, g.reqs, func(c int) bool { return set.allNull(g.col.first + c) })
+	plan, err := shred.Project(g.col.node, shred.Context{Ordered: set.file.IsOwn()}, g.reqs, func(c int) bool { return set.allNull(g.col.first + c) })
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 type assembler struct {
 	tree   *tree
 	dicts  dictionaries
+	sorter sorter
 	picked bool // slots are visited in order, but not all of them
 
 	out   []byte
@@ -66,7 +67,7 @@ func (a *assembler) value(p *pair, slot int) (bool, error) {
 	return true, a.object(p, slot, has)
 }
 
-// residual returns the bytes of the value column.
+// residual returns the bytes of the value column, their fields in order.
 func (a *assembler) residual(p *pair, slot int) ([]byte, error) {
 	if a.picked {
 		p.value.skipTo(slot)
@@ -74,6 +75,10 @@ func (a *assembler) residual(p *pair, slot int) ([]byte, error) {
 	b := p.value.batch.Bytes(p.value.take())
 	if len(b) == 0 {
 		return nil, corruptf(p.at, "an empty value")
+	}
+	b, err := a.sorter.sorted(a.dict, b)
+	if err != nil {
+		return nil, within(p.at, err)
 	}
 	return b, nil
 }
@@ -289,7 +294,7 @@ func (a *assembler) merge(p *pair, slot, first, body int, largest int32) (int32,
 	if raw[0]&3 != basicObject {
 		return 0, corruptf(p.at, "the residual beside shredded fields is not an object")
 	}
-	o, ok := openObject(raw)
+	o, ok := openContainer(raw)
 	if !ok {
 		return 0, corruptf(p.at, "the residual is truncated")
 	}
@@ -389,20 +394,24 @@ func putUint(b []byte, x uint32, width int) {
 	}
 }
 
-// objectView reads the fields of an encoded object (VariantEncoding.md, "Value
-// Data for Object").
-type objectView struct {
+// containerView reads an encoded object or array (VariantEncoding.md, "Value Data for
+// Object" and "for Array").
+type containerView struct {
 	n               int
 	ids, offsets    []byte
 	data            []byte
-	idSize, offSize int
+	idSize, offSize int // idSize is 0 for an array
 }
 
-func openObject(b []byte) (o objectView, ok bool) {
+func openContainer(b []byte) (o containerView, ok bool) {
 	h := b[0] >> 2
-	o.offSize, o.idSize = int(h&3)+1, int(h>>2&3)+1
+	o.offSize = int(h&3) + 1
+	large := h >> 2 & 1
+	if b[0]&3 == basicObject {
+		o.idSize, large = int(h>>2&3)+1, h>>4&1
+	}
 	nw := 1
-	if h>>4&1 != 0 {
+	if large != 0 {
 		nw = 4
 	}
 	if len(b) < 1+nw {
@@ -422,7 +431,7 @@ func openObject(b []byte) (o objectView, ok bool) {
 
 // field returns the id and bytes of field i, nil if the offsets are wrong. The
 // size of a value follows from itself, as offsets need not be in order.
-func (o *objectView) field(i int) (uint32, []byte) {
+func (o *containerView) field(i int) (uint32, []byte) {
 	id := getUint(o.ids[i*o.idSize:], o.idSize)
 	at := getUint(o.offsets[i*o.offSize:], o.offSize)
 	if uint64(at) >= uint64(len(o.data)) {
@@ -436,6 +445,9 @@ func (o *objectView) field(i int) (uint32, []byte) {
 }
 
 func getUint(b []byte, width int) uint32 {
+	if len(b) >= 4 {
+		return binary.LittleEndian.Uint32(b) & (1<<(8*width) - 1)
+	}
 	x := uint32(0)
 	for i := range width {
 		x |= uint32(b[i]) << (8 * i)

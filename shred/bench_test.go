@@ -241,12 +241,13 @@ func BenchmarkValuesToFile(b *testing.B) {
 const fileRows = 1024
 
 // benchFile reads requests from a file in batches.
-func benchFile(b *testing.B, reqs []Request) {
-	w := benchWriter(b)
+func benchFile(b *testing.B, reqs []Request) { benchFileBy(b, benchWriter(b), reqs) }
+
+func benchFileBy(b *testing.B, w *Writer, reqs []Request) {
 	data := fileOf(b, w, pq.WriterOptions{})
 	f, err := pq.Open(bytes.NewReader(data), int64(len(data)), pq.ReaderOptions{})
 	require.NoError(b, err)
-	p, err := Project(w.Group(), Context{}, reqs, func(c int) bool { return f.RowGroup(0).Column(c).AllNull() })
+	p, err := Project(w.Group(), Context{Ordered: f.IsOwn()}, reqs, func(c int) bool { return f.RowGroup(0).Column(c).AllNull() })
 	require.NoError(b, err)
 	before := f.Stats().PageBytes
 	round := func() {
@@ -290,6 +291,15 @@ func BenchmarkFileOnePath(b *testing.B) { benchFile(b, benchPaths(b)[:1]) }
 
 // BenchmarkFileWhole is Parquet file to whole values.
 func BenchmarkFileWhole(b *testing.B) { benchFile(b, []Request{{}}) }
+
+// BenchmarkFilePlain is the same from a file that is not shredded.
+func BenchmarkFilePlain(b *testing.B) {
+	w := NewWriter(&Schema{}, WriterOptions{Optional: true})
+	for _, t := range benchTexts(benchRows) {
+		require.NoError(b, w.WriteJSON(t))
+	}
+	benchFileBy(b, w, []Request{{}})
+}
 
 // BenchmarkGrowth writes and reads documents of more and more fields, and of more
 // and more distinct sets of keys; figures are per field.

@@ -12,6 +12,9 @@ type dictionary struct {
 	meta *variant.Metadata
 	ids  []int32 // of tree.names, -1 for a name it does not have
 
+	ranks  []int32 // see order
+	ranked bool
+
 	templates []*template // of flat objects with its ids, by flat.id
 }
 

@@ -132,22 +132,30 @@ type answer struct {
 	asm    *assembler
 	tree   *tree
 	metas  [][]byte // scratch: the metadata of each row
+	dicts  dictionaries
+	sorter sorter
 }
 
 func newAnswer(r *Reader, t *target) *answer {
-	a := &answer{target: t, r: r}
+	a := &answer{target: t, r: r, sorter: sorter{off: r.plan.file.ordered}}
 	if len(t.picks) > 0 {
 		a.picker = [2]*picker{newPicker(t.picks), newPicker(t.picks)}
 	}
 	if t.kind == targetTree {
 		a.tree = newTree(t.at, func(c int) bool { return r.plan.at[c] >= 0 }, len(t.picks) > 0)
 		a.asm = newAssembler(a.tree)
+		a.asm.sorter.off = a.sorter.off
 		a.asm.picked = len(t.picks) > 0
 	}
 	return a
 }
 
 func (a *answer) read() (arrow.Array, error) {
+	if a.r.meta.batch != nil {
+		if err := a.dicts.load(a.r.meta.batch); err != nil {
+			return nil, err
+		}
+	}
 	switch a.kind {
 	case targetTree:
 		return a.readTree()
@@ -241,28 +249,6 @@ func (a *answer) patch(v *vector, value *leaf.Batch) error {
 	return nil
 }
 
-// residual casts a value of the value column to a scalar type. What is null, and
-// in try mode what does not cast, is a scalar of KindNull.
-func (a *answer) residual(row int, b []byte) (variant.Scalar, error) {
-	v := variant.Unchecked(a.r.meta.bytes(row), b)
-	s, ok := v.Scalar()
-	if ok {
-		return a.cast(row, &s)
-	}
-	if !v.Kind().IsContainer() {
-		return s, a.fail(row, corruptf(a.at, "value is truncated or of an unknown type"))
-	}
-	out, err := a.castValue(row, v)
-	if err != nil || out.IsMissing() || out.IsNull() {
-		return variant.Scalar{Kind: variant.KindNull}, err
-	}
-	s, ok = out.Scalar()
-	if !ok {
-		return s, a.fail(row, corruptf(a.at, "value is truncated or of an unknown type"))
-	}
-	return s, nil
-}
-
 func (a *answer) cast(row int, s *variant.Scalar) (variant.Scalar, error) {
 	if a.req.Try {
 		if out, ok := variant.TryCastScalar(s, a.req.Type); ok {
@@ -344,29 +330,6 @@ func (a *answer) readRows(dt arrow.DataType, typed, value *leaf.Batch) (arrow.Ar
 			return nil, err
 		}
 		appendScalar(b, &a.req.Type, &s)
-	}
-	return b.NewArray(), nil
-}
-
-// readResidual answers from inside the value column.
-func (a *answer) readResidual(value *leaf.Batch) (arrow.Array, error) {
-	b := array.NewBuilder(a.r.mem, ArrowType(a.req.Type))
-	defer b.Release()
-	b.Reserve(a.r.rows)
-	k := 0
-	for row := range a.r.rows {
-		if value == nil || value.Def != nil && value.Def[row] != value.MaxDef {
-			b.AppendNull()
-			continue
-		}
-		v, err := variant.Unchecked(a.r.meta.bytes(row), value.Bytes(k)).Lookup(a.rest)
-		k++
-		if err != nil {
-			return nil, a.fail(row, fmt.Errorf("%w: %w", ErrCorrupt, err))
-		}
-		if err := a.appendCast(b, row, v); err != nil {
-			return nil, err
-		}
 	}
 	return b.NewArray(), nil
 }

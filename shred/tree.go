@@ -16,6 +16,11 @@ func corruptf(l *layout, format string, args ...any) error {
 	return fmt.Errorf("%w: at %s: %s", ErrCorrupt, l.path(), fmt.Sprintf(format, args...))
 }
 
+// within names the place of an error that Is ErrCorrupt.
+func within(l *layout, err error) error {
+	return fmt.Errorf("at %s: %w", l.path(), err)
+}
+
 // cursor reads the values of one column in order.
 type cursor struct {
 	column int

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -157,6 +158,10 @@ func (f *File) RowGroup(i int) *RowGroup { return &f.foot.groups[i] }
 
 // CreatedBy returns the name of the writer, as the footer has it.
 func (f *File) CreatedBy() string { return f.foot.createdBy }
+
+// IsOwn reports whether the footer names this module as the writer. Anyone can
+// write that: it may save a check of meaning, none that guards memory.
+func (f *File) IsOwn() bool { return strings.HasPrefix(f.foot.createdBy, "frazil ") }
 
 // Metadata returns the file's key-value metadata. It must not be changed.
 func (f *File) Metadata() []KeyValue { return f.foot.metadata }
