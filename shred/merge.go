@@ -10,7 +10,8 @@ import (
 // Merge returns a schema for values of both schemas: fields of either, numbers
 // widened within the class of exact numbers. Where the two cannot be reconciled,
 // as a string and a struct, the place becomes Opaque, and as a field it is left
-// out.
+// out. A field that one of them has as Opaque, for a `value` column of its own,
+// stays one.
 func Merge(a, b *Schema) *Schema {
 	switch {
 	case a.Shape == Opaque || b.Shape == Opaque || a.Shape != b.Shape:
@@ -28,14 +29,15 @@ func Merge(a, b *Schema) *Schema {
 	for _, f := range a.Fields {
 		s := f.Schema
 		if o := b.Field(f.Name); o != nil {
-			s = Merge(s, o)
+			s = Merge(f.Schema, o)
+			if s.Shape == Opaque && f.Schema.Shape != Opaque && o.Shape != Opaque {
+				continue
+			}
 		}
-		if s.Shape != Opaque {
-			fields = append(fields, Field{f.Name, s})
-		}
+		fields = append(fields, Field{f.Name, s})
 	}
 	for _, f := range b.Fields {
-		if a.Field(f.Name) == nil && f.Schema.Shape != Opaque {
+		if a.Field(f.Name) == nil {
 			fields = append(fields, f)
 		}
 	}
