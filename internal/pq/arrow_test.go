@@ -309,3 +309,24 @@ func TestArrowSlices(t *testing.T) {
 		requireSameValues(t, f.Name, rec.Column(i), joined(t, recs, i))
 	}
 }
+
+// TestReader_ValuesInPageHeaders: some writers put the smallest and largest value
+// of a page into its header whole, however long; a document of some megabytes made
+// a header that was refused as cut off.
+func TestReader_ValuesInPageHeaders(t *testing.T) {
+	b := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary)
+	b.Append(bytes.Repeat([]byte("long"), 1_000_000))
+	b.Append([]byte("short"))
+	sc := arrow.NewSchema([]arrow.Field{{Name: "doc", Type: arrow.BinaryTypes.Binary}}, nil)
+	rec := array.NewRecordBatch(sc, []arrow.Array{b.NewArray()}, 2)
+	for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+		var out bytes.Buffer
+		props := parquet.NewWriterProperties(parquet.WithDataPageVersion(version), parquet.WithDictionaryDefault(false), parquet.WithMaxStatsSize(16<<20))
+		w, err := pqarrow.NewFileWriter(sc, &out, props, pqarrow.DefaultWriterProps())
+		require.NoError(t, err)
+		require.NoError(t, w.Write(rec))
+		require.NoError(t, w.Close())
+		require.Greater(t, out.Len(), 8_000_000, "values in the page and in its header")
+		requireSameValues(t, "doc", rec.Column(0), joined(t, readArrow(t, out.Bytes(), 2), 0))
+	}
+}

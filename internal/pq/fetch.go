@@ -61,7 +61,7 @@ func (c *ColumnReader) nextHeader() (h pageHeader, size int, err error) {
 		if !errors.Is(err, errThriftShort) {
 			return h, size, err
 		}
-		if n >= c.end-c.next || n >= maxPageHeader {
+		if n >= c.end-c.next || n >= c.file.opts.maxPageHeader() {
 			return h, 0, corruptf("a page header ends early")
 		}
 	}

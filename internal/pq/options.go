@@ -169,6 +169,10 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	return o
 }
 
+// maxPageHeader bounds a page's header. A long one holds statistics, in which some
+// writers put whole values of the page, up to four.
+func (o *ReaderOptions) maxPageHeader() int64 { return 1<<20 + 4*int64(o.MaxPageBytes) }
+
 func orDefault(v, def int) int {
 	if v == 0 {
 		return def

@@ -15,9 +15,6 @@ const (
 	pageDataV2     = 3
 )
 
-// maxPageHeader bounds a page header; long ones hold statistics.
-const maxPageHeader = 1 << 20
-
 // pageHeader is PageHeader of parquet.thrift with the header of its type.
 type pageHeader struct {
 	typ          int64
