@@ -27,11 +27,12 @@ type Builder struct {
 	state  builderState
 	fields []field // of the open containers
 
-	dict    *dictionary // the given one; nil when names make up their own
-	row     *rowShape   // of the objects that ended; nil when not remembered
-	patches []patch     // own dictionary: objects whose ids are not known yet
-	log     []*key      // keys of patches without shape
-	serial  uint64      // of the document
+	dict    *dictionary    // the given one; nil when names make up their own
+	row     *rowShape      // of the objects that ended; nil when not remembered
+	patches []patch        // own dictionary: objects whose ids are not known yet
+	shapes  []*objectShape // of patches, each once
+	log     []*key         // keys of patches without shape
+	serial  uint64         // of the document
 
 	ids        [maxShapeFields]int32 // scratch
 	wideBuf    []byte                // scratch of widen
@@ -115,7 +116,7 @@ func (b *Builder) restart() {
 		b.cache.clear()
 	}
 	b.buf, b.fields = b.buf[:0], b.fields[:0]
-	b.patches, b.log = b.patches[:0], b.log[:0]
+	b.patches, b.shapes, b.log = b.patches[:0], b.shapes[:0], b.log[:0]
 	b.serial++
 	b.frames = append(b.frames[:0], frame{at: b.tree.document})
 	b.top, b.data, b.head = &b.frames[0], 0, 0
@@ -268,9 +269,18 @@ func (b *Builder) keyText(s *objectShape, name []byte) {
 		b.fail(fmt.Errorf("variant: name %q is not UTF-8", name))
 		return
 	}
+	b.advance(s, k)
+}
+
+// knownKey is Key with a name that was interned since the last Reset, where a key may
+// come.
+func (b *Builder) knownKey(k *key) { b.advance(b.top.shape, k) }
+
+// advance adds the key to an object of shape s.
+func (b *Builder) advance(s *objectShape, k *key) {
 	s, dup := b.tree.advance(s, k, len(b.frames))
 	if dup {
-		b.fail(fmt.Errorf("variant: %w %q", ErrDuplicateKey, name))
+		b.fail(fmt.Errorf("variant: %w %.100q", ErrDuplicateKey, k.name))
 		return
 	}
 	if s != nil && s.n == 1 {

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"errors"
 	"math"
 	"sync"
 )
@@ -24,11 +25,14 @@ func Canonical(v Value) (Value, error) {
 	b := takeBuilder()
 	defer builders.Put(b)
 	c := canonicalizer{out: b, budget: len(v.value)}
-	c.dict = orderedDict(v.metadata)
+	c.dict.view(v.metadata)
 	if err := c.value(v.value, 0); err != nil {
 		return Value{}, err
 	}
 	out, err := b.Value()
+	if errors.Is(err, ErrTooLarge) {
+		return Value{}, err
+	}
 	if err != nil { // a name twice in one object, or the like
 		return Value{}, corruptValue(0, err.Error())
 	}
@@ -46,23 +50,25 @@ func takeBuilder() *Builder {
 
 // canonicalizer writes a value anew, like emitter but with the fields of each
 // object in the order of their names, which old writers in UTF-16 order did not
-// keep.
+// keep. Its budget is that of emitter.
 type canonicalizer struct {
 	out    *Builder
-	dict   dict
+	dict   orderedDict
+	names  longNames
 	budget int
 }
 
 func (c *canonicalizer) value(b []byte, depth int) error {
-	if c.budget--; c.budget < 0 {
-		return corruptValue(0, "values overlap")
-	}
 	if len(b) > 0 && b[0]&3 >= basicObject {
 		return c.container(b, depth+1)
 	}
 	var s Scalar
-	if readScalar(b, &s) == 0 {
+	n := readScalar(b, &s)
+	if n == 0 {
 		return corruptValue(0, "truncated or of unknown type")
+	}
+	if c.budget -= n; c.budget < 0 {
+		return corruptValue(0, "values overlap")
 	}
 	s = canonicalScalar(&s)
 	c.out.Scalar(&s)
@@ -76,6 +82,9 @@ func (c *canonicalizer) container(b []byte, depth int) error {
 		return corruptValue(0, "truncated container")
 	case depth > MaxDepth:
 		return corruptValue(0, ErrDepth.Error())
+	}
+	if c.budget--; c.budget < 0 {
+		return corruptValue(0, "values overlap")
 	}
 	var order []int
 	if k.idW > 0 {
@@ -92,7 +101,7 @@ func (c *canonicalizer) container(b []byte, depth int) error {
 			if !ok {
 				return corruptValue(k.ids+at*k.idW, "field id is not in the dictionary")
 			}
-			c.out.Key(name)
+			c.names.pass(c.out, k.id(at), name)
 		}
 		if err := c.value(k.child(at), depth); err != nil {
 			return err

@@ -58,7 +58,8 @@ func (e *CastError) Is(target error) bool { return target == ErrCast }
 func CastScalar(s *Scalar, t Type) (Scalar, error) {
 	out, ok := castScalar(s, &t)
 	if !ok {
-		return Scalar{}, castError(s, &t)
+		text := AppendScalarJSON(nil, s)
+		return Scalar{}, &CastError{Kind: s.Kind, Value: shorten(text), Type: t.String()}
 	}
 	return out, nil
 }
@@ -66,18 +67,15 @@ func CastScalar(s *Scalar, t Type) (Scalar, error) {
 // TryCastScalar is CastScalar without an error: false tells that s does not cast.
 func TryCastScalar(s *Scalar, t Type) (Scalar, bool) { return castScalar(s, &t) }
 
-func castError(s *Scalar, t *Type) error {
-	text := AppendScalarJSON(nil, s)
-	return &CastError{Kind: s.Kind, Value: shorten(text), Type: t.String()}
-}
+// maxErrorText is the length in bytes of a value in an error message.
+const maxErrorText = 64
 
 // shorten cuts a text for an error message, at a character boundary.
 func shorten(text []byte) string {
-	const limit = 64
-	if len(text) <= limit {
+	if len(text) <= maxErrorText {
 		return string(text)
 	}
-	n := limit
+	n := maxErrorText
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}

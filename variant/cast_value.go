@@ -31,6 +31,9 @@ func cast(v Value, t *Type, try bool) (Value, error) {
 	}
 	if !t.IsNested() && !v.Kind().IsContainer() {
 		s, err := castLeaf(v, t)
+		if errors.Is(err, errNoCast) && !try {
+			err = castError(v, t)
+		}
 		if err != nil {
 			return Value{}, err
 		}
@@ -52,7 +55,7 @@ func cast(v Value, t *Type, try bool) (Value, error) {
 // events: fields of a struct in the order of its type, those of a map in the
 // order of their names.
 func (v Value) EmitCast(t Type, try bool, sink Sink) error {
-	c := caster{sink: sink, try: try, budget: len(v.value) + 1}
+	c := caster{sink: sink, try: try, budget: len(v.value) + 1, text: textLimit(v)}
 	if err := c.value(v, &t, true); err != nil {
 		if failed := (*CastError)(nil); errors.As(err, &failed) && failed.Path != "" {
 			failed.Path = "$" + failed.Path
@@ -62,23 +65,34 @@ func (v Value) EmitCast(t Type, try bool, sink Sink) error {
 	return sink.Err()
 }
 
-// caster converts one value into events. Fields and elements whose offsets
-// overlap would be visited again and again: budget bounds the visits by the
-// number of bytes.
+// caster converts one value into events, with the budget of emitter, where a value
+// that is not taken apart costs its bytes.
 type caster struct {
 	sink   Sink
 	try    bool
 	budget int
+	text   int // bytes that texts of containers may still have
+	names  longNames
 }
+
+// errNoCast tells that a value does not cast, before somebody wants to know which.
+var errNoCast = errors.New("variant: no cast")
 
 // value casts v. A failure below the top is a null when trying.
 func (c *caster) value(v Value, t *Type, top bool) error {
-	if c.budget--; c.budget < 0 {
+	cost := len(v.value)
+	if t.IsNested() && v.Kind().IsContainer() {
+		cost = 1
+	}
+	if c.budget -= cost; c.budget < 0 {
 		return corruptValue(0, "values overlap")
 	}
 	err := c.attempt(v, t)
-	if err == nil || top || !c.try || !errors.Is(err, ErrCast) {
+	switch {
+	case !errors.Is(err, errNoCast):
 		return err
+	case top || !c.try:
+		return castError(v, t)
 	}
 	c.sink.Scalar(&Scalar{Kind: KindNull})
 	return nil
@@ -92,7 +106,15 @@ func (c *caster) attempt(v Value, t *Type) error {
 	case t.IsNested() && !v.IsMissing() && !v.IsNull():
 		return c.nested(v, t)
 	}
-	s, err := castLeaf(v, t)
+	var s Scalar
+	var err error
+	if t.ID == TypeString && v.Kind().IsContainer() {
+		s.Kind = KindString
+		s.Bytes, err = appendJSON(nil, v, c.text)
+		c.text -= len(s.Bytes)
+	} else {
+		s, err = castLeaf(v, t)
+	}
 	if err != nil {
 		return err
 	}
@@ -106,7 +128,7 @@ func (c *caster) nested(v Value, t *Type) error {
 		want = KindArray
 	}
 	if v.Kind() != want {
-		return castValueError(v, t)
+		return errNoCast
 	}
 	k, ok := readContainer(v.value)
 	if !ok {
@@ -149,7 +171,7 @@ func (c *caster) entries(v Value, k *container, d *dict, t *Type) error {
 		if !ok {
 			return corruptValue(k.ids+i*k.idW, "field id is not in the dictionary")
 		}
-		c.sink.Key(name)
+		c.names.pass(c.sink, k.id(i), name)
 		if err := c.child(v, k, i, t); err != nil {
 			return within(err, Step{Name: string(name)})
 		}
@@ -193,17 +215,13 @@ func within(err error, step Step) error {
 	return err
 }
 
-// castLeaf casts v to a type that is not nested.
+// castLeaf casts v to a type that is not nested. The error may be errNoCast.
 func castLeaf(v Value, t *Type) (Scalar, error) {
 	if v.IsMissing() {
 		return Scalar{Kind: KindNull}, nil
 	}
 	if v.Kind().IsContainer() {
-		if t.ID != TypeString {
-			return Scalar{}, castValueError(v, t)
-		}
-		text, err := AppendJSON(nil, v)
-		return Scalar{Kind: KindString, Bytes: text}, err
+		return Scalar{}, errNoCast
 	}
 	s, ok := v.Scalar()
 	if !ok {
@@ -214,14 +232,15 @@ func castLeaf(v Value, t *Type) (Scalar, error) {
 	}
 	out, ok := castScalar(&s, t)
 	if !ok {
-		return Scalar{}, castError(&s, t)
+		return Scalar{}, errNoCast
 	}
 	return out, nil
 }
 
-func castValueError(v Value, t *Type) error {
-	text, err := AppendJSON(nil, v)
-	if err != nil {
+// castError makes the error of a value that does not cast.
+func castError(v Value, t *Type) error {
+	text, err := appendJSON(nil, v, maxErrorText)
+	if err != nil && !errors.Is(err, ErrTooLarge) {
 		return err
 	}
 	return &CastError{Kind: v.Kind(), Value: shorten(text), Type: t.String()}

@@ -16,7 +16,7 @@ func Equal(a, b Value) bool {
 	}
 	c := newComparer(a, b)
 	c.equal = true
-	return c.values(a.value, b.value, 0) == 0
+	return c.values(a.value, b.value, 0) == 0 && c.budget >= 0
 }
 
 // Compare orders all values by meaning; it returns a negative number, 0 or a
@@ -45,32 +45,61 @@ func Equal(a, b Value) bool {
 // nothing.
 func Compare(a, b Value) int {
 	c := newComparer(a, b)
-	return c.values(a.value, b.value, 0)
+	r := c.values(a.value, b.value, 0)
+	if c.budget < 0 { // bytes that New refuses
+		return cmp.Or(bytes.Compare(a.value, b.value), bytes.Compare(a.metadata, b.metadata))
+	}
+	return r
 }
 
-// comparer walks two values side by side. budget bounds the visits by the bytes,
-// against offsets that overlap.
+// comparer walks two values side by side, with the budget of emitter.
 type comparer struct {
-	da, db   dict
+	da, db   orderedDict
 	sameDict bool
 	equal    bool // only whether the result is 0 counts
 	budget   int
+	same     []uint32 // by id of a: 1 + the id of b that was found to be the same long name
 }
 
 func newComparer(a, b Value) *comparer {
 	c := &comparer{budget: len(a.value) + len(b.value) + 1}
-	c.da, c.db = orderedDict(a.metadata), orderedDict(b.metadata)
+	c.da.view(a.metadata)
+	c.db.view(b.metadata)
 	c.sameDict = bytes.Equal(a.metadata, b.metadata)
 	return c
 }
 
-// orderedDict is viewDict with a flag that can be trusted: what older writers call
-// sorted is in the order of UTF-16 units, which for ASCII alone is surely that of
-// bytes.
-func orderedDict(metadata []byte) dict {
-	d, ok := viewDict(metadata)
-	d.sorted = ok && d.sorted && isASCII(d.b[d.names:])
-	return d
+// orderedDict is a dictionary whose names are compared. Its flag can be trusted: what
+// older writers call sorted is in the order of UTF-16 units, which for ASCII alone is
+// surely that of bytes.
+type orderedDict struct {
+	dict
+	rank []int32 // of each name; nil when not worked out
+}
+
+// manyNames is the size in bytes of an unsorted dictionary that is worth sorting, so
+// that long names which begin alike are not compared in each object anew.
+const manyNames = 4 << 10
+
+func (d *orderedDict) view(metadata []byte) {
+	d.dict, _ = viewDict(metadata)
+	d.sorted = d.sorted && isASCII(d.b[d.names:])
+}
+
+// before reports whether name i is before name j.
+func (d *orderedDict) before(i, j int) bool {
+	if d.sorted {
+		return i < j
+	}
+	if d.rank == nil && len(d.b) > manyNames {
+		d.rank = ranks(&d.dict, bytes.Compare)
+	}
+	if uint(i) < uint(len(d.rank)) && uint(j) < uint(len(d.rank)) {
+		return d.rank[i] < d.rank[j]
+	}
+	a, _ := d.name(i)
+	b, _ := d.name(j)
+	return bytes.Compare(a, b) < 0
 }
 
 // classes ranks the kinds for Compare.
@@ -85,9 +114,12 @@ var classes = [...]uint8{
 
 // values compares the values at the start of a and of b.
 func (c *comparer) values(a, b []byte, depth int) int {
-	c.budget--
-	if c.budget < 0 || depth > MaxDepth || len(a) == 0 || len(b) == 0 {
-		return bytes.Compare(a, b)
+	if c.budget--; c.budget < 0 || depth > MaxDepth {
+		c.budget = -1
+		return 1
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return cmp.Compare(len(a), len(b))
 	}
 	ka, kb := firstKinds[a[0]], firstKinds[b[0]]
 	if r := cmp.Compare(classes[ka], classes[kb]); r != 0 {
@@ -98,7 +130,8 @@ func (c *comparer) values(a, b []byte, depth int) int {
 		y, oky := readContainer(b)
 		switch {
 		case !okx || !oky:
-			return bytes.Compare(a, b)
+			c.budget = -1
+			return 1
 		case c.equal && x.n != y.n:
 			return 1
 		case ka == KindArray:
@@ -107,8 +140,10 @@ func (c *comparer) values(a, b []byte, depth int) int {
 		return c.objects(&x, &y, depth)
 	}
 	var x, y Scalar
-	if readScalar(a, &x) == 0 || readScalar(b, &y) == 0 {
-		return bytes.Compare(a, b)
+	na, nb := readScalar(a, &x), readScalar(b, &y)
+	if c.budget -= na + nb - 1; na == 0 || nb == 0 || c.budget < 0 {
+		c.budget = -1
+		return 1
 	}
 	return compareScalars(&x, &y)
 }
@@ -185,9 +220,7 @@ func (c *comparer) objects(a, b *container, depth int) int {
 		if orderB != nil {
 			ib = orderB[i]
 		}
-		na, _ := c.da.name(a.id(ia))
-		nb, _ := c.db.name(b.id(ib))
-		if r := bytes.Compare(na, nb); r != 0 {
+		if r := c.names(a.id(ia), b.id(ib)); r != 0 {
 			return r
 		}
 		if r := c.values(a.child(ia), b.child(ib), depth+1); r != 0 {
@@ -197,26 +230,47 @@ func (c *comparer) objects(a, b *container, depth int) int {
 	return cmp.Compare(a.n, b.n)
 }
 
+// names compares a name of a with one of b. Long ones that are the same are compared
+// once.
+func (c *comparer) names(ia, ib int) int {
+	if c.sameDict && ia == ib {
+		return 0
+	}
+	na, _ := c.da.name(ia)
+	nb, _ := c.db.name(ib)
+	if len(na) < longName || len(na) != len(nb) {
+		return bytes.Compare(na, nb)
+	}
+	if c.same == nil {
+		c.same = make([]uint32, c.da.n)
+	}
+	if c.same[ia] == uint32(ib)+1 {
+		return 0
+	}
+	r := bytes.Compare(na, nb)
+	if r == 0 {
+		c.same[ia] = uint32(ib) + 1
+	}
+	return r
+}
+
 // inOrder reports whether the fields are in the order of their names' bytes, which
-// only objects of old writers in UTF-16 order are not.
-func (k *container) inOrder(d *dict) bool {
+// those of old writers in UTF-16 order are not.
+func (k *container) inOrder(d *orderedDict) bool {
 	if d.sorted {
 		return ascending(k.b[k.ids:k.offs], k.idW)
 	}
-	var last []byte
-	for i := range k.n {
-		name, _ := d.name(k.id(i))
-		if i > 0 && bytes.Compare(name, last) <= 0 {
+	for i := 1; i < k.n; i++ {
+		if !d.before(k.id(i-1), k.id(i)) {
 			return false
 		}
-		last = name
 	}
 	return true
 }
 
 // order returns the positions of the fields in the order of their names' bytes,
 // nil when that is the order they are in.
-func (k *container) order(d *dict) []int {
+func (k *container) order(d *orderedDict) []int {
 	if k.inOrder(d) {
 		return nil
 	}
@@ -225,9 +279,13 @@ func (k *container) order(d *dict) []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		a, _ := d.name(k.id(i))
-		b, _ := d.name(k.id(j))
-		return bytes.Compare(a, b)
+		switch {
+		case d.before(k.id(i), k.id(j)):
+			return -1
+		case d.before(k.id(j), k.id(i)):
+			return 1
+		}
+		return 0
 	})
 	return order
 }

@@ -5,13 +5,18 @@ import (
 	"sync"
 )
 
-// emitter walks encoded bytes and passes events on. budget bounds the number of
-// values visited by the number of bytes, because offsets that overlap could
-// otherwise make a small value endless.
+// emitter walks encoded bytes and passes events on.
+//
+// Like every walk of this package it has a budget: each scalar costs its bytes, each
+// container one, and the root's bytes pay for all. Values that New accepts never
+// exceed it, as their children do not take more bytes than there are. Of other bytes
+// it bounds time and memory, where offsets that overlap would make a small value
+// endless, or a long string come a thousand times.
 type emitter struct {
 	root   []byte // for offsets of errors
 	sink   Sink
 	dict   dict
+	names  longNames
 	budget int
 	scalar Scalar
 }
@@ -41,14 +46,15 @@ func (v Value) Emit(sink Sink) error {
 }
 
 func (e *emitter) value(b []byte, depth int) error {
-	if e.budget--; e.budget < 0 {
-		return corruptValue(0, "values overlap")
-	}
 	if len(b) > 0 && b[0]&3 >= basicObject {
 		return e.container(b, depth+1)
 	}
-	if readScalar(b, &e.scalar) == 0 {
+	n := readScalar(b, &e.scalar)
+	if n == 0 {
 		return corruptValue(e.at(b), "truncated or of unknown type")
+	}
+	if e.budget -= n; e.budget < 0 {
+		return corruptValue(0, "values overlap")
 	}
 	e.sink.Scalar(&e.scalar)
 	return nil
@@ -62,6 +68,9 @@ func (e *emitter) container(b []byte, depth int) error {
 	if depth > MaxDepth {
 		return corruptValue(e.at(b), ErrDepth.Error())
 	}
+	if e.budget--; e.budget < 0 {
+		return corruptValue(0, "values overlap")
+	}
 	e.sink.Begin(firstKinds[b[0]])
 	for i := range c.n {
 		if c.idW > 0 {
@@ -69,7 +78,7 @@ func (e *emitter) container(b []byte, depth int) error {
 			if !ok {
 				return corruptValue(e.at(b)+c.ids+i*c.idW, "field id is not in the dictionary")
 			}
-			e.sink.Key(name)
+			e.names.pass(e.sink, c.id(i), name)
 		}
 		if err := e.value(c.child(i), depth); err != nil {
 			return err
@@ -81,3 +90,42 @@ func (e *emitter) container(b []byte, depth int) error {
 
 // at returns the offset of b, whose capacity reaches as far as the root's or less.
 func (e *emitter) at(b []byte) int { return cap(e.root) - cap(b) }
+
+// longName is the length in bytes from which on a name is dear: one long name that a
+// million small objects have must not cost a million times its length.
+const longName = 64
+
+// longNames passes the names of one dictionary to a sink. It knows the keys of long
+// ones that a builder has seen, so that the builder need not compare them again.
+type longNames struct {
+	builder *Builder
+	keys    map[int]*key // by id
+}
+
+func (l *longNames) pass(sink Sink, id int, name []byte) {
+	if len(name) < longName {
+		sink.Key(name)
+		return
+	}
+	l.passLong(sink, id, name)
+}
+
+func (l *longNames) passLong(sink Sink, id int, name []byte) {
+	b, ok := sink.(*Builder)
+	if !ok || b.state != stateKey {
+		sink.Key(name)
+		return
+	}
+	if k := l.keys[id]; k != nil && l.builder == b {
+		b.knownKey(k)
+		return
+	}
+	b.Key(name)
+	if b.err != nil {
+		return
+	}
+	if l.keys == nil || l.builder != b {
+		l.builder, l.keys = b, map[int]*key{}
+	}
+	l.keys[id] = b.tree.keys[b.fields[len(b.fields)-1].key()]
+}

@@ -29,7 +29,7 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// hasher walks one value, like comparer.
+// hasher walks one value, with the budget of emitter.
 type hasher struct {
 	dict   dict
 	budget int
@@ -52,7 +52,8 @@ func (h *hasher) value(b []byte, depth int) uint64 {
 		return h.object(&c, depth)
 	}
 	var s Scalar
-	if readScalar(b, &s) == 0 {
+	n := readScalar(b, &s)
+	if h.budget -= n - 1; n == 0 || h.budget < 0 {
 		return mix(0, 2)
 	}
 	return hashScalar(&s)
@@ -60,7 +61,7 @@ func (h *hasher) value(b []byte, depth int) uint64 {
 
 func (h *hasher) array(c *container, depth int) uint64 {
 	sum := mix(uint64(classes[KindArray]), uint64(c.n))
-	for i := range c.n {
+	for i := 0; i < c.n && h.budget >= 0; i++ {
 		sum = mix(sum, h.value(c.child(i), depth+1))
 	}
 	return sum
@@ -69,11 +70,22 @@ func (h *hasher) array(c *container, depth int) uint64 {
 // object adds its fields up, so that their order does not matter.
 func (h *hasher) object(c *container, depth int) uint64 {
 	var sum uint64
-	for i := range c.n {
+	for i := 0; i < c.n && h.budget >= 0; i++ {
 		name, _ := h.dict.name(c.id(i))
-		sum += mix(hashBytes(uint64(len(name)), name), h.value(c.child(i), depth+1))
+		sum += mix(hashName(name), h.value(c.child(i), depth+1))
 	}
 	return mix(uint64(classes[KindObject])+uint64(c.n)<<8, sum)
+}
+
+// hashName hashes of a long name the length and both ends, because a name is stored
+// once and may come any number of times.
+func hashName(name []byte) uint64 {
+	const end = 2 * longName
+	n := uint64(len(name))
+	if len(name) <= 2*end {
+		return hashBytes(n, name)
+	}
+	return hashBytes(hashBytes(n, name[:end]), name[len(name)-end:])
 }
 
 func hashScalar(s *Scalar) uint64 {

@@ -13,19 +13,43 @@ import (
 // strings, as AppendScalarJSON says. It allocates only to grow dst. Corrupt bytes
 // are an error that Is ErrCorrupt, a missing value one that Is ErrUsage; dst then
 // comes back as it was.
+//
+// Names are stored once and written often, so that a value made for it could have
+// thousands of times its size as text. A text of more than 16 MiB and 64 times the
+// bytes of v is an error that Is ErrTooLarge.
 func AppendJSON(dst []byte, v Value) ([]byte, error) {
 	if v.IsMissing() {
 		return dst, fmt.Errorf("%w: a missing value has no JSON", ErrUsage)
 	}
-	w := jsonWriters.Get().(*jsonWriter)
-	w.begin(v)
-	out, err := w.value(dst, v.value, 0)
-	w.root, w.dict, w.kept = nil, dict{}, nil
-	jsonWriters.Put(w)
+	out, err := appendJSON(dst, v, textLimit(v))
 	if err != nil {
 		return dst, err
 	}
 	return out, nil
+}
+
+// Limits of AppendJSON.
+const (
+	minTextLimit = 16 << 20
+	maxExpansion = 64
+)
+
+// textLimit returns the number of bytes that the texts of a value, or of its parts
+// together, may have.
+func textLimit(v Value) int {
+	return max(minTextLimit, maxExpansion*(len(v.metadata)+len(v.value)))
+}
+
+// appendJSON is AppendJSON of up to limit bytes, and those that come at once, before
+// the error that Is ErrTooLarge. What was written is returned with any error.
+func appendJSON(dst []byte, v Value, limit int) ([]byte, error) {
+	w := jsonWriters.Get().(*jsonWriter)
+	w.begin(v)
+	w.limit = len(dst) + limit
+	out, err := w.value(dst, v.value, 0)
+	w.root, w.dict, w.kept = nil, dict{}, nil
+	jsonWriters.Put(w)
+	return out, err
 }
 
 // jsonWriter walks encoded bytes. It keeps the names of recent dictionaries in the
@@ -34,7 +58,8 @@ func AppendJSON(dst []byte, v Value) ([]byte, error) {
 type jsonWriter struct {
 	root   []byte // the value, for offsets of errors
 	dict   dict
-	budget int          // values that may still come: overlapping offsets must not be endless
+	budget int          // as that of emitter
+	limit  int          // of the text
 	kept   *quotedNames // of dict; nil when it is not kept
 	recent recent[quotedNames]
 }
@@ -132,8 +157,8 @@ var writeClasses = func() (t [256]writeClass) {
 
 // value appends the value at the start of b.
 func (w *jsonWriter) value(dst, b []byte, depth int) ([]byte, error) {
-	if w.budget--; w.budget < 0 {
-		return dst, corruptValue(0, "values overlap")
+	if w.budget--; w.budget < 0 || len(dst) > w.limit {
+		return dst, w.exceeded()
 	}
 	if len(b) < 6 {
 		return w.other(dst, b, depth)
@@ -150,8 +175,9 @@ func (w *jsonWriter) value(dst, b []byte, depth int) ([]byte, error) {
 	case writeArray:
 		return w.array(dst, b, depth+1)
 	case writeDecimal4:
-		if b[1] <= MaxPrecision {
-			return appendSmallDecimal(dst, int64(int32(binary.LittleEndian.Uint32(b[2:]))), b[1]), nil
+		x := int32(binary.LittleEndian.Uint32(b[2:]))
+		if b[1] <= MaxPrecision && x < 1e9 && x > -1e9 {
+			return appendSmallDecimal(dst, int64(x), b[1]), nil
 		}
 	case writeInt8:
 		return appendInt(dst, int64(int8(b[1]))), nil
@@ -168,6 +194,14 @@ func (w *jsonWriter) value(dst, b []byte, depth int) ([]byte, error) {
 	case writeOther:
 	}
 	return w.other(dst, b, depth)
+}
+
+// exceeded makes the error of a value that costs too much.
+func (w *jsonWriter) exceeded() error {
+	if w.budget < 0 {
+		return corruptValue(0, "values overlap")
+	}
+	return fmt.Errorf("variant: %w as text", ErrTooLarge)
 }
 
 // other appends a value of any kind.
@@ -191,11 +225,19 @@ func (w *jsonWriter) other(dst, b []byte, depth int) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return dst, w.corrupt(b, err.Error())
 	}
+	if s.Kind == KindBinary {
+		if w.budget -= len(s.Bytes); w.budget < 0 {
+			return dst, w.exceeded()
+		}
+	}
 	return AppendScalarJSON(dst, &s), nil
 }
 
 // text appends a string.
 func (w *jsonWriter) text(dst, b []byte) ([]byte, error) {
+	if w.budget -= len(b); w.budget < 0 {
+		return dst, w.exceeded()
+	}
 	dst, ok := appendPlain(dst, b)
 	if ok {
 		return dst, nil

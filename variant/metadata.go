@@ -173,13 +173,13 @@ func (m *Metadata) order() []int32 {
 	if p := m.byName.Load(); p != nil {
 		return *p
 	}
-	ids := sortedIDs(&m.view)
+	ids := sortedIDs(&m.view, bytes.Compare)
 	m.byName.Store(&ids)
 	return ids
 }
 
-// sortedIDs returns the ids of a good dictionary in order of name, then id.
-func sortedIDs(d *dict) []int32 {
+// sortedIDs returns the ids of a good dictionary in an order of names, then of id.
+func sortedIDs(d *dict, compare func(a, b []byte) int) []int32 {
 	ids := make([]int32, d.n)
 	for i := range ids {
 		ids[i] = int32(i)
@@ -187,7 +187,7 @@ func sortedIDs(d *dict) []int32 {
 	slices.SortFunc(ids, func(a, b int32) int {
 		x, _ := d.name(int(a))
 		y, _ := d.name(int(b))
-		return cmp.Or(bytes.Compare(x, y), cmp.Compare(a, b))
+		return cmp.Or(compare(x, y), cmp.Compare(a, b))
 	})
 	return ids
 }

@@ -32,7 +32,7 @@ func Unmarshal(v Value, x any) error {
 	if v.IsMissing() {
 		return fmt.Errorf("%w: unmarshaling a missing value", ErrUsage)
 	}
-	d := goDecoder{metadata: v.metadata, budget: len(v.value)}
+	d := goDecoder{metadata: v.metadata, budget: len(v.value), text: textLimit(v)}
 	d.dict, _ = viewDict(v.metadata)
 	dst = dst.Elem()
 	return goRooted(planOf(dst.Type(), 0).decode(&d, v.value, dst))
@@ -41,8 +41,11 @@ func Unmarshal(v Value, x any) error {
 // goDecoder turns encoded values into Go values.
 type goDecoder struct {
 	metadata []byte
+	copied   []byte // metadata, once a Value was stored
 	dict     dict
-	budget   int // visits left, against offsets that overlap
+	budget   int            // as that of emitter
+	text     int            // bytes that JSON texts may still have
+	long     map[int]string // names from longName bytes on, which are made once
 	depth    int
 	scalar   Scalar
 }
@@ -53,10 +56,10 @@ type decodeFunc func(d *goDecoder, b []byte, dst reflect.Value) error
 // read decodes a scalar into d.scalar. A container is an error for a type that
 // holds none.
 func (d *goDecoder) read(b []byte, dst reflect.Value) error {
-	if d.budget--; d.budget < 0 {
-		return corruptValue(0, "values overlap")
-	}
-	if readScalar(b, &d.scalar) != 0 {
+	if n := readScalar(b, &d.scalar); n != 0 {
+		if d.budget -= n; d.budget < 0 {
+			return corruptValue(0, "values overlap")
+		}
 		if err := d.scalar.check(); err != nil {
 			return corruptValue(0, err.Error())
 		}
@@ -299,15 +302,32 @@ func (d *goDecoder) anyContainer(b []byte, k Kind) (any, error) {
 	}
 	out := make(map[string]any, min(c.n, maxPrealloc))
 	for i := range c.n {
-		name, ok := d.dict.name(c.id(i))
+		name, ok := d.name(c.id(i))
 		if !ok {
 			return nil, corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
 		}
-		if out[string(name)], err = d.any(c.child(i)); err != nil {
+		if out[name], err = d.any(c.child(i)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// name returns a name as a string of its own.
+func (d *goDecoder) name(id int) (string, bool) {
+	name, ok := d.dict.name(id)
+	if len(name) < longName {
+		return string(name), ok
+	}
+	s, known := d.long[id]
+	if !known {
+		if d.long == nil {
+			d.long = map[int]string{}
+		}
+		s = string(name)
+		d.long[id] = s
+	}
+	return s, ok
 }
 
 // maxPrealloc bounds what is allocated on the word of a count alone.

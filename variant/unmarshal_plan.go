@@ -137,7 +137,10 @@ func (d *goDecoder) value(b []byte, dst *Value) error {
 	if d.budget -= len(whole); d.budget < 0 {
 		return corruptValue(0, "values overlap")
 	}
-	*dst = Value{d.metadata, whole}.Clone()
+	if d.copied == nil {
+		d.copied = bytes.Clone(d.metadata)
+	}
+	*dst = Value{d.copied, bytes.Clone(whole)}
 	return nil
 }
 
@@ -146,7 +149,8 @@ func decodeRawJSON(d *goDecoder, b []byte, dst reflect.Value) error {
 	if d.budget -= len(whole); whole == nil || d.budget < 0 {
 		return corruptValue(0, "truncated, or values overlap")
 	}
-	text, err := AppendJSON(nil, Value{d.metadata, whole})
+	text, err := appendJSON(nil, Value{d.metadata, whole}, d.text)
+	d.text -= len(text)
 	dst.Set(reflect.ValueOf(json.RawMessage(text)))
 	return err
 }
@@ -245,14 +249,14 @@ func mapDecoder(typ reflect.Type, elem *goPlan) decodeFunc {
 		}
 		key, x := reflect.New(typ.Key()).Elem(), reflect.New(typ.Elem()).Elem()
 		for i := range c.n {
-			name, ok := d.dict.name(c.id(i))
+			name, ok := d.name(c.id(i))
 			if !ok {
 				return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
 			}
-			key.SetString(string(name))
+			key.SetString(name)
 			x.SetZero()
 			if err := elem.decode(d, c.child(i), x); err != nil {
-				return goWithin(err, Step{Name: string(name)})
+				return goWithin(err, Step{Name: name})
 			}
 			dst.SetMapIndex(key, x)
 		}

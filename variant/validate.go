@@ -26,7 +26,7 @@ import (
 func Validate(v Value) error {
 	c := validators.Get().(*validator)
 	err := c.check(v)
-	c.b, c.dict = nil, nil
+	c.b, c.dict, c.large = nil, nil, checkedDict{}
 	validators.Put(c)
 	return err
 }
@@ -57,6 +57,8 @@ type validator struct {
 type checkedDict struct {
 	view dict
 	rank []int32 // of name i among the names; nil when it is i
+	// older is rank in the order of UTF-16 units; nil until an object asks.
+	older []int32
 }
 
 func (c *validator) check(v Value) error {
@@ -84,9 +86,9 @@ func (c *validator) metadata(meta []byte) error {
 	if c.dict = &c.large; len(meta) <= maxRecentMeta {
 		c.dict = c.recent.add(meta)
 	}
-	c.dict.view, c.dict.rank = d, nil
+	*c.dict = checkedDict{view: d}
 	if !d.sorted {
-		c.dict.rank = ranks(&d)
+		c.dict.rank = ranks(&d, bytes.Compare)
 	}
 	return nil
 }
@@ -173,10 +175,10 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// ranks returns the place of each name in the order of names; equal names have
-// equal ranks.
-func ranks(d *dict) []int32 {
-	order := sortedIDs(d)
+// ranks returns the place of each name in an order of names; equal names have equal
+// ranks.
+func ranks(d *dict, compare func(a, b []byte) int) []int32 {
+	order := sortedIDs(d, compare)
 	rank := make([]int32, len(order))
 	r := int32(-1)
 	var last []byte
@@ -320,17 +322,20 @@ func (c *validator) fieldIDs(k *container, at int) error {
 
 // olderOrder checks the names of an object against the order of UTF-16 units.
 func (c *validator) olderOrder(k *container, at int) error {
-	var last []byte
+	if c.dict.older == nil {
+		c.dict.older = ranks(&c.dict.view, compareUTF16)
+	}
+	last := int32(-1)
 	for i := range k.n {
 		id := k.id(i)
 		if id >= c.dict.view.n {
 			return corruptValue(at+k.ids+i*k.idW, "field id is not in the dictionary")
 		}
-		name, _ := c.dict.view.name(id)
-		if i > 0 && compareUTF16(last, name) >= 0 {
+		r := c.dict.older[id]
+		if r <= last {
 			return corruptValue(at+k.ids+i*k.idW, "names of fields do not ascend, or repeat")
 		}
-		last = name
+		last = r
 	}
 	return nil
 }
