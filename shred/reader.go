@@ -132,8 +132,10 @@ type answer struct {
 	asm    *assembler
 	tree   *tree
 	metas  [][]byte // scratch: the metadata of each row
-	dicts  dictionaries
-	sorter sorter
+	// What the values of the last batch took, together and each; 0 before the first.
+	lastBytes, rowBytes int
+	dicts               dictionaries
+	sorter              sorter
 }
 
 func newAnswer(r *Reader, t *target) *answer {

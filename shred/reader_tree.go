@@ -108,17 +108,16 @@ func (a *answer) checkConsumed() error {
 	return a.tree.consumed()
 }
 
-// maxScratch is the memory for values that a reader keeps from batch to batch.
-const maxScratch = 4 << 20
-
-// readVariants builds the struct of metadata and value. Both are gathered first
-// and copied once into memory of their size, which is then not cleared before.
+// readVariants builds the struct of metadata and value. Values are written where
+// they stay, in memory of the size that the batch before asks for; metadata are
+// gathered first and copied once.
 func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
 	rows := a.r.rows
 	valid := make([]byte, (rows+7)/8)
 	nulls, size := 0, 0
 	offsets, metaOffsets := make([]int32, rows+1), make([]int32, rows+1)
-	a.asm.out, a.metas = a.asm.out[:0], a.metas[:0]
+	a.asm.out, a.metas = make([]byte, 0, a.room(rows)), a.metas[:0]
+	defer func() { a.asm.out = nil }() // it is the result's
 	for row := range rows {
 		ok, err := a.append(row, slot(row))
 		if err != nil {
@@ -142,11 +141,10 @@ func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
 	}
 	m := binaryData(metaOffsets, bytes.Join(a.metas, nil))
 	defer m.Release()
-	v := binaryData(offsets, bytes.Clone(a.asm.out))
+	v := binaryData(offsets, a.asm.out)
 	defer v.Release()
-	if cap(a.asm.out) > maxScratch {
-		a.asm.out = nil
-	}
+	a.lastBytes = len(a.asm.out)
+	a.rowBytes = a.lastBytes/max(rows, 1) + 1
 	buffers := []*memory.Buffer{nil}
 	if nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(valid)
@@ -154,6 +152,17 @@ func (a *answer) readVariants(slot func(int) int) (arrow.Array, error) {
 	d := array.NewData(variantStruct, rows, buffers, []arrow.ArrayData{m, v}, nulls, 0)
 	defer d.Release()
 	return array.MakeFromData(d), nil
+}
+
+// minRoom is a size of memory that is taken without thought.
+const minRoom = 1 << 20
+
+// room is the memory for the values of rows: an eighth more than so many rows of
+// the last batch had, but not more than that whole batch, as its rows say little
+// about the next when they were few.
+func (a *answer) room(rows int) int {
+	n := min(rows*a.rowBytes, max(a.lastBytes, minRoom))
+	return n + n/8
 }
 
 func binaryData(offsets []int32, data []byte) *array.Data {
