@@ -112,8 +112,8 @@ func parquetOptions(props ice.Properties, schema *ice.Schema) (pq.WriterOptions,
 	return o, nil
 }
 
-// bloomFilters sets the Parquet paths of the columns that get a bloom filter, and
-// their shares of false positives. A property names a column as Iceberg does, such
+// bloomFilters sets the Parquet paths of the columns that get a bloom filter, their
+// shares of false positives and numbers of distinct values. A property names a column as Iceberg does, such
 // as l.element, or, to reach a leaf of a shredded Variant, by its path in the file:
 // v.typed_value.id.typed_value.
 func bloomFilters(o *pq.WriterOptions, props ice.Properties, schema *ice.Schema) error {
@@ -121,7 +121,7 @@ func bloomFilters(o *pq.WriterOptions, props ice.Properties, schema *ice.Schema)
 	for _, f := range schema.Fields() {
 		leafPaths(named, f.Name, f.Name, f.Type)
 	}
-	o.BloomFilterFPP = map[string]float64{}
+	o.BloomFilterFPP, o.BloomFilterNDV = map[string]float64{}, map[string]int{}
 	for p := range props {
 		name, ok := strings.CutPrefix(p, propBloomColumn)
 		if !ok || !props.GetBool(p, false) {
@@ -138,6 +138,13 @@ func bloomFilters(o *pq.WriterOptions, props ice.Properties, schema *ice.Schema)
 				return invalidf("property %s%s of the table: %q is no number", propBloomFPP, name, text)
 			}
 			o.BloomFilterFPP[path] = fpp
+		}
+		if text, ok := props[propBloomNDV+name]; ok {
+			ndv, err := strconv.Atoi(text)
+			if err != nil {
+				return invalidf("property %s%s of the table: %q is no whole number", propBloomNDV, name, text)
+			}
+			o.BloomFilterNDV[path] = ndv
 		}
 	}
 	return nil

@@ -278,6 +278,12 @@ func TestParquetProperties(t *testing.T) {
 		"doc.typed_value.s.value": false, "doc.typed_value.s.typed_value": true,
 	}, filtered)
 
+	for _, ndv := range []string{"0", "many"} {
+		require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomNDV + "id": ndv}))
+		_, err = tbl.NewAppender(bg, AppendOptions{})
+		require.ErrorIs(t, err, ErrInvalid, ndv)
+	}
+	require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomNDV + "id": "5"}))
 	for _, fpp := range []string{"1", "a hundredth"} {
 		require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": fpp}))
 		_, err = tbl.NewAppender(bg, AppendOptions{})
@@ -286,6 +292,27 @@ func TestParquetProperties(t *testing.T) {
 	require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": "0.5", propPageBytes: "-1"}))
 	_, err = tbl.NewAppender(bg, AppendOptions{})
 	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// TestBloomFilterDistinctValues: the filter of a column whose number of distinct
+// values is known is made for so many, and never for more than there are values.
+func TestBloomFilterDistinctValues(t *testing.T) {
+	sizes := map[string]int64{}
+	for _, ndv := range []string{"", "100", "1000000"} {
+		tbl := newTable(t, newCatalog(t), "id:bigint", "")
+		props := map[string]string{propBloomColumn + "id": "true"}
+		if ndv != "" {
+			props[propBloomNDV+"id"] = ndv
+		}
+		require.NoError(t, tbl.SetProperties(bg, props))
+		appendRows(t, tbl, numbered(4000, `{"id":%d}`)...)
+		info, err := os.Stat(dataFiles(t, tbl)[0])
+		require.NoError(t, err)
+		sizes[ndv] = info.Size()
+	}
+	// 4,000 values need 4.7 KiB at 0.01, and 100 values 121 bytes.
+	require.InDelta(t, 8<<10-128, sizes[""]-sizes["100"], 20)
+	require.Equal(t, sizes[""], sizes["1000000"])
 }
 
 // TestBloomFilterProbability: the table's share of false positives is that of the

@@ -27,6 +27,7 @@ const (
 	propDictionaryBytes = "write.parquet.dict-size-bytes"
 	propBloomColumn     = "write.parquet.bloom-filter-enabled.column."
 	propBloomFPP        = "write.parquet.bloom-filter-fpp.column."
+	propBloomNDV        = "write.parquet.bloom-filter-ndv.column."
 	propBloomBytes      = "write.parquet.bloom-filter-max-bytes"
 	propMetricsDefault  = "write.metadata.metrics.default"
 	propNumRetries      = "commit.retry.num-retries"

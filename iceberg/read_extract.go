@@ -18,28 +18,30 @@ func (r *fileReader) extractRanges(n *boundNode, group int, pages bool) ([]rowRa
 	if !ok || n.right != nil {
 		return all, nil
 	}
-	typed := -1
-	chunk := func(c int) shred.Stats {
-		typed = c // the typed leaf is the last that is asked for
-		return chunkStats(r.file.RowGroup(group).Column(part.group.col.first + c))
-	}
+	chunk := func(c int) shred.Stats { return chunkStats(r.file.RowGroup(group).Column(part.group.col.first + c)) }
 	b := rangeBounds(n.left.class, part.group.plan.Range(part.index, chunk))
+	typed, ok := part.group.plan.Leaf(part.index)
 	switch {
 	case !n.mayMatch(&b):
 		return nil, nil
-	case !pages || typed < 0:
+	case !pages || !ok:
 		return all, nil
+	}
+	// A row whose value does not cast must come to light, which the bounds rule out.
+	if b.hasRange || part.group.reqs[part.index].Try {
+		if no, err := r.stats.excluded(n, group, part.group.col.first+typed); err != nil || no {
+			return nil, err
+		}
 	}
 	index, err := r.file.PageIndex(group, part.group.col.first+typed)
 	if err != nil || index == nil || !index.HasStats {
 		return all, err
 	}
-	leafOf := typed
 	var out []rowRange
 	for k := range index.Pages {
 		page := &index.Pages[k]
 		b := rangeBounds(n.left.class, part.group.plan.Range(part.index, func(c int) shred.Stats {
-			if c == leafOf {
+			if c == typed {
 				return pageStats(page)
 			}
 			return chunk(c)

@@ -243,7 +243,8 @@ type pruner struct {
 func (p *pruner) all() []rowRange { return []rowRange{{0, p.rows}} }
 
 // ranges returns the rows that may match n, ascending and disjoint. pages says
-// whether to look into page indexes or only at the row group as a whole.
+// whether to look into bloom filters and page indexes or only at what the footer
+// says about the row group.
 func (p *pruner) ranges(n *boundNode, pages bool) ([]rowRange, error) {
 	switch n.op {
 	case opAnd:
@@ -285,6 +286,9 @@ func (p *pruner) ranges(n *boundNode, pages bool) ([]rowRange, error) {
 		return nil, nil
 	case !pages:
 		return p.all(), nil
+	}
+	if no, err := p.stats.excluded(n, p.group, p.stats.leaves[n.left.field.ID]); err != nil || no {
+		return nil, err
 	}
 	return p.pageRanges(n, b.noNaN)
 }

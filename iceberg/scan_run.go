@@ -325,7 +325,7 @@ func (r *fileReader) clone() (*fileReader, error) {
 type ScanStats struct {
 	Rows        int64    // rows delivered
 	Files       int64    // data and delete files opened
-	BytesRead   int64    // bytes of data and delete files: footers, indexes, pages, vectors
+	BytesRead   int64    // bytes of data and delete files: footers, indexes, bloom filters, pages, vectors
 	PageBytes   int64    // the part of BytesRead that is column pages
 	ColumnsRead []string // dotted paths of the leaves of which pages were read, sorted
 }

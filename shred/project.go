@@ -188,6 +188,13 @@ func collectTree(l *layout, need []bool, allNull func(int) bool) bool {
 // that must be read, ascending.
 func (p *Plan) Columns() []int { return p.columns }
 
+// Leaf returns the typed leaf that holds every answer to request i that is not null;
+// false where answers may be in a `value`, or are put together from several leaves.
+func (p *Plan) Leaf(i int) (column int, ok bool) {
+	t := &p.targets[i]
+	return t.at.typed, t.kind == targetLeaf && t.typed && !t.value
+}
+
 // Fields returns the Arrow field of each request's answer, without a name.
 func (p *Plan) Fields() []arrow.Field {
 	fields := make([]arrow.Field, len(p.targets))

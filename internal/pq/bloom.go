@@ -64,13 +64,13 @@ func (f *bloomFilter) mayContain(hash uint64) bool {
 
 // bloomFilter builds the filter of a chunk from its values or, where it has
 // one, its dictionary. A Bool column gets none.
-func (e *chunkEncoder) bloomFilter(c *column, fpp float64) *bloomFilter {
+func (e *chunkEncoder) bloomFilter(c *column, s bloomSpec) *bloomFilter {
 	width := plainWidth(c.Node)
 	if c.Node.Type == leaf.Bool {
 		return nil
 	}
 	if c.isBytes() {
-		f := newBloomFilter(c.bytes.len(), fpp, e.opts.BloomFilterBytes)
+		f := e.newBloomFilter(c.bytes.len(), s)
 		for i := range c.bytes.len() {
 			f.add(xxhash.Sum64(c.bytes.at(i)))
 		}
@@ -80,13 +80,22 @@ func (e *chunkEncoder) bloomFilter(c *column, fpp float64) *bloomFilter {
 	if c.enc == encDictionary {
 		values = e.ndict.entries
 	}
-	f := newBloomFilter(len(values), fpp, e.opts.BloomFilterBytes)
+	f := e.newBloomFilter(len(values), s)
 	for _, v := range values {
 		var plain [8]byte
 		binary.LittleEndian.PutUint64(plain[:], v)
 		f.add(xxhash.Sum64(plain[:width]))
 	}
 	return f
+}
+
+// newBloomFilter makes a filter for n values, of which no more are distinct than s
+// says.
+func (e *chunkEncoder) newBloomFilter(n int, s bloomSpec) *bloomFilter {
+	if s.ndv > 0 {
+		n = min(n, s.ndv)
+	}
+	return newBloomFilter(n, s.fpp, e.opts.BloomFilterBytes)
 }
 
 // append appends the filter as it stands in a file: BloomFilterHeader of

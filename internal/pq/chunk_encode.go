@@ -67,9 +67,9 @@ type column struct {
 	meta   chunkMeta
 }
 
-// encode encodes one chunk; the pages are in e.out until the next call. bloom is
-// the share of false positives of its bloom filter, 0 for no filter.
-func (e *chunkEncoder) encode(b *leaf.Buffer, rows int, bloom float64) (*column, error) {
+// encode encodes one chunk; the pages are in e.out until the next call. bloom
+// says what its bloom filter is made for.
+func (e *chunkEncoder) encode(b *leaf.Buffer, rows int, bloom bloomSpec) (*column, error) {
 	c := &column{Buffer: b, rows: rows, values: b.Values()}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (e *chunkEncoder) encode(b *leaf.Buffer, rows int, bloom float64) (*column,
 	}
 	c.meta.size = int64(len(e.out))
 	c.meta.lo, c.meta.hi, c.meta.loExact, c.meta.hiExact = c.exact.cut(b.Node, e.opts.StatisticsBytes)
-	if bloom > 0 {
+	if bloom.fpp > 0 {
 		c.meta.bloom = e.bloomFilter(c, bloom)
 	}
 	return c, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -201,9 +202,10 @@ func (f *File) Column(i, j int) (*ColumnReader, error) {
 	return r, nil
 }
 
-// MayContain asks the bloom filter of leaf j in row group i for a value in
-// plain encoding without a length. It is true when there is no filter.
-func (f *File) MayContain(i, j int, plain []byte) (_ bool, err error) {
+// MayContain asks the bloom filter of leaf j in row group i for values in plain
+// encoding without a length: whether the leaf may have one of them. It is true when
+// there is no filter. The filter is read at each call.
+func (f *File) MayContain(i, j int, plain ...[]byte) (_ bool, err error) {
 	s := f.foot.groups[i].Chunks[j].bloom
 	if s.size == 0 || s.size > int64(f.opts.MaxPageBytes) {
 		return true, nil
@@ -218,7 +220,7 @@ func (f *File) MayContain(i, j int, plain []byte) (_ bool, err error) {
 	if err != nil || filter == nil {
 		return true, err
 	}
-	return filter.mayContain(xxhash.Sum64(plain)), nil
+	return slices.ContainsFunc(plain, func(v []byte) bool { return filter.mayContain(xxhash.Sum64(v)) }), nil
 }
 
 // PageIndex returns the page index of leaf j in row group i, or nil when the

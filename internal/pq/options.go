@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 )
 
 // Codec is a compression codec for pages.
@@ -78,6 +79,10 @@ type WriterOptions struct {
 	// filter may answer wrongly with yes, between 0 and 1, if BloomFilterBytes
 	// suffices. Default 0.01.
 	BloomFilterFPP map[string]float64
+	// BloomFilterNDV is, by dotted path, the number of distinct values in a row
+	// group for which the bloom filter is made, if the leaf has more values.
+	// Default: a dictionary's entries, or else all values.
+	BloomFilterNDV map[string]int
 	// CreatedBy names the writing program, as "name version X". Default
 	// "frazil version 0".
 	CreatedBy string
@@ -107,6 +112,9 @@ func (o WriterOptions) Validate() error {
 	for path, fpp := range o.BloomFilterFPP {
 		check(!(fpp > 0 && fpp < 1), "BloomFilterFPP %v of %s is not between 0 and 1", fpp, path)
 	}
+	for path, ndv := range o.BloomFilterNDV {
+		check(ndv < 1, "BloomFilterNDV %d of %s is not positive", ndv, path)
+	}
 	return errors.Join(errs...)
 }
 
@@ -133,12 +141,21 @@ func (o WriterOptions) withDefaults() WriterOptions {
 	return o
 }
 
-// bloomFPP returns the share of false positives of the bloom filter of a leaf.
-func (o WriterOptions) bloomFPP(path string) float64 {
-	if fpp, ok := o.BloomFilterFPP[path]; ok {
-		return fpp
+// bloomSpec says what the bloom filter of a leaf is made for.
+type bloomSpec struct {
+	fpp float64 // share of false positives; 0: there is no filter
+	ndv int     // distinct values, 0: not known
+}
+
+func (o *WriterOptions) bloomSpec(path string) bloomSpec {
+	if !slices.Contains(o.BloomFilters, path) {
+		return bloomSpec{}
 	}
-	return 0.01
+	s := bloomSpec{fpp: 0.01, ndv: o.BloomFilterNDV[path]}
+	if fpp, ok := o.BloomFilterFPP[path]; ok {
+		s.fpp = fpp
+	}
+	return s
 }
 
 // ReaderOptions configures Open. The zero value is the default.

@@ -362,6 +362,7 @@ func TestBloomFilterFPP(t *testing.T) {
 	for _, fpp := range []float64{0, 1, -1, math.NaN()} {
 		require.Error(t, WriterOptions{BloomFilterFPP: map[string]float64{"a": fpp}}.Validate())
 	}
+	require.Error(t, WriterOptions{BloomFilterNDV: map[string]int{"a": -1}}.Validate())
 }
 
 // TestBloomFilter: no false negative, few false positives, and arrow-go's
@@ -379,7 +380,7 @@ func TestBloomFilter(t *testing.T) {
 		g[1].AppendBytes([]byte(fmt.Sprint("trade-", i)))
 	}
 	data, _ := writeTest(t, root, WriterOptions{BloomFilters: []string{"n", "s", "d"}}, rows, g)
-	f := openTest(t, data, ReaderOptions{})
+	f := openTest(t, data, ReaderOptions{FooterHint: -1})
 	fr, err := file.NewParquetReader(bytes.NewReader(data))
 	require.NoError(t, err)
 	filters, err := fr.GetBloomFilterReader().RowGroup(0)
@@ -403,5 +404,16 @@ func TestBloomFilter(t *testing.T) {
 			}
 		}
 		require.Less(t, wrong, rows/20)
+		absent, present := []byte("absent"), plainValue(g[j], 7)
+		before := f.Stats().BytesRead
+		for _, c := range []struct {
+			keys [][]byte
+			want bool
+		}{{[][]byte{absent, present}, true}, {[][]byte{absent}, false}, {nil, false}} {
+			got, err := f.MayContain(0, j, c.keys...)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		}
+		require.Equal(t, 3*f.RowGroup(0).Column(j).bloom.size, f.Stats().BytesRead-before)
 	}
 }

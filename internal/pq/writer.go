@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,7 +25,7 @@ type Writer struct {
 	opts   WriterOptions
 	root   *leaf.Node
 	leaves []leaf.Info
-	bloom  []float64 // by leaf: false positives of its bloom filter, 0 for none
+	bloom  []bloomSpec // by leaf
 
 	offset  int64
 	rows    int64
@@ -55,12 +54,10 @@ func NewWriter(w io.Writer, root *leaf.Node, opts WriterOptions) (*Writer, error
 	opts = opts.withDefaults()
 	wr := &Writer{w: w, opts: opts, root: root, leaves: root.Leaves()}
 	wr.columns = make([]ColumnMeta, len(wr.leaves))
-	wr.bloom = make([]float64, len(wr.leaves))
+	wr.bloom = make([]bloomSpec, len(wr.leaves))
 	for i, in := range wr.leaves {
 		wr.columns[i].Info = in
-		if path := pathText(in.Path); slices.Contains(opts.BloomFilters, path) {
-			wr.bloom[i] = opts.bloomFPP(path)
-		}
+		wr.bloom[i] = opts.bloomSpec(pathText(in.Path))
 	}
 	wr.write([]byte(magic))
 	return wr, wr.err
