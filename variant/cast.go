@@ -293,8 +293,9 @@ func castTimestamp(s *Scalar) (int64, bool) {
 	case KindFloat, KindDouble:
 		return truncFloat(s.Float * 1e6)
 	case KindString:
-		us, _, ok := parseTimestamp(trimSpace(s.Bytes))
-		return us, ok
+		days, clock, offset, ok := parseTimestamp(trimSpace(s.Bytes))
+		us, fits := microsOf(days, clock-offset)
+		return us, ok && fits
 	}
 	return castInstant(s)
 }
@@ -303,8 +304,9 @@ func castTimestamp(s *Scalar) (int64, bool) {
 // text is read over, as Spark does.
 func castTimestampNTZ(s *Scalar) (int64, bool) {
 	if s.Kind == KindString {
-		us, offset, ok := parseTimestamp(trimSpace(s.Bytes))
-		return us + offset, ok
+		days, clock, _, ok := parseTimestamp(trimSpace(s.Bytes))
+		us, fits := microsOf(days, clock)
+		return us, ok && fits
 	}
 	return castInstant(s)
 }

@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -67,9 +68,12 @@ func takeSign(b []byte) (neg bool, rest []byte) {
 	return false, b
 }
 
-// parseFloat reads a decimal number, or the names of infinity and NaN. It knows
-// neither the hexadecimal form nor the d and f suffixes that Java takes.
+// parseFloat reads a decimal number, with a suffix d or f if need be, as Java does,
+// or the names of infinity and NaN. It does not know Java's hexadecimal form.
 func parseFloat(b []byte, bitSize int) (float64, bool) {
+	if n := len(b) - 1; n > 0 && (b[n]|0x20 == 'd' || b[n]|0x20 == 'f') && (b[n-1]-'0' <= 9 || b[n-1] == '.') {
+		b = b[:n]
+	}
 	if len(b) > 0 && !isNumberText(b) {
 		switch _, word := takeSign(b); {
 		case equalFold(word, "infinity"), equalFold(word, "inf"):
@@ -183,10 +187,11 @@ func countDigits(b []byte) int {
 }
 
 // parseDate reads [+-]yyyy, yyyy-m or yyyy-m-d with 4 to 7 digits of year; what
-// follows a blank or T after the day is not looked at, as in Spark.
+// follows a blank or T after the day is not looked at, as in Spark. The days have 32
+// bits, so that dates end in the year 5881580.
 func parseDate(b []byte) (int64, bool) {
 	days, _, ok := splitDate(b, 7)
-	return days, ok
+	return days, ok && days == int64(int32(days))
 }
 
 // splitDate reads a date, and leaves a rest from its separator on, which only a
@@ -237,25 +242,33 @@ func daysOf(year, month, day int) (int64, bool) {
 
 // parseTimestamp reads what parseDate reads (years of 4 to 6 digits), then
 // optionally a blank or T, h[h][:m[m][:s[s][.fraction]]] and, after seconds, a
-// zone. Digits after the microseconds are cut off. It returns microseconds since
-// the epoch and those that the zone is ahead of UTC. Unlike Spark it takes no
+// zone. Digits after the microseconds are cut off. It returns the days since the
+// epoch, microseconds of the day, and those that the zone is ahead of UTC. Unlike Spark it takes no
 // time without a date, which would mean today, and of zones only offsets: names
 // of regions depend on the machine's zone files.
-func parseTimestamp(b []byte) (us, offset int64, ok bool) {
+func parseTimestamp(b []byte) (days, clock, offset int64, ok bool) {
 	days, rest, ok := splitDate(b, 6)
-	if !ok || len(rest) == 0 {
-		return days * microsPerDay, 0, ok
+	if ok && len(rest) > 0 {
+		clock, rest, ok = timestampClock(rest[1:])
 	}
-	clock, rest, ok := timestampClock(rest[1:])
-	if !ok {
-		return 0, 0, false
+	if ok && len(rest) > 0 {
+		offset, ok = parseZone(trimSpace(rest))
 	}
-	if len(rest) > 0 {
-		if offset, ok = parseZone(trimSpace(rest)); !ok {
-			return 0, 0, false
-		}
+	return days, clock, offset, ok
+}
+
+// microsOf returns the microseconds of a day and some more, of which there are less
+// than two days' in either direction; false where 64 bits do not hold them.
+func microsOf(days, micros int64) (int64, bool) {
+	if days < 0 { // towards zero first, so that only the sum can overflow
+		days, micros = days+1, micros-microsPerDay
 	}
-	return days*microsPerDay + clock - offset, offset, true
+	const limit = math.MaxInt64 / microsPerDay
+	if days > limit || days < -limit {
+		return 0, false
+	}
+	us := days*microsPerDay + micros
+	return us, (us < days*microsPerDay) == (micros < 0)
 }
 
 // timestampClock reads the time of day and leaves the zone.
