@@ -112,7 +112,7 @@ func (b *Builder) closeObject(f *frame, fields []field) {
 	}
 	size := len(b.buf) - f.data
 	if b.dict != nil && s.numbered != b.dict {
-		if k := s.renumber(b.dict, b.ids[:]); k != nil {
+		if k := b.tree.renumberGiven(s, b.dict, b.ids[:]); k != nil {
 			b.fail(fmt.Errorf("%w: %q", ErrUnknownKey, k.name))
 			return
 		}
@@ -141,6 +141,7 @@ func (b *Builder) patchLater(f *frame, s *objectShape, at int) {
 	p.start, p.ids, p.shape, p.dict, p.width, p.from, p.n = f.start, at, s, s.numbered, s.width, 0, 0
 	if s.ended != b.serial {
 		s.ended = b.serial
+		b.shapes = append(b.shapes, s)
 		b.row = b.cache.next(b.row, s)
 	}
 }
@@ -253,10 +254,8 @@ func (b *Builder) resolve() {
 		d = b.row.dict
 	}
 	if d == nil {
-		d = b.cache.own(b.collect())
-		if b.row != nil && d != &b.cache.scratch {
-			b.row.dict = d
-		}
+		d = b.collect()
+		b.cache.learn(b.row, d)
 	}
 	b.done = d
 	fits := true
@@ -266,7 +265,7 @@ func (b *Builder) resolve() {
 		}
 	}
 	if !fits {
-		b.cache.number(d)
+		b.number(d)
 		b.widen()
 	}
 	if d == &b.cache.scratch {
@@ -274,13 +273,24 @@ func (b *Builder) resolve() {
 	}
 }
 
+// number puts the ids of an own dictionary into the notes of its keys.
+func (b *Builder) number(d *dictionary) {
+	if b.cache.current == d {
+		return
+	}
+	b.cache.current = d
+	for id, i := range d.keys {
+		b.tree.notes[i].id = int32(id)
+	}
+}
+
 // fillIn gives an object its ids. It is false when they need another width than what
 // was kept free for them.
 func (b *Builder) fillIn(p *patch, d *dictionary) bool {
-	b.cache.number(d)
 	if s := p.shape; s != nil {
 		if s.numbered != d {
-			s.renumber(d, b.ids[:])
+			b.number(d)
+			b.tree.renumber(s, d)
 		}
 		if s.width != p.width {
 			return false
@@ -288,10 +298,12 @@ func (b *Builder) fillIn(p *patch, d *dictionary) bool {
 		copy(b.buf[p.ids:], s.ids)
 		return true
 	}
+	b.number(d)
 	largest := int32(0)
 	for j, k := range b.log[p.from : p.from+p.n] {
-		largest = max(largest, k.id)
-		b.buf[p.ids+j] = byte(k.id)
+		id := b.tree.notes[k.index].id
+		largest = max(largest, id)
+		b.buf[p.ids+j] = byte(id)
 	}
 	return largest <= 255
 }
@@ -300,31 +312,29 @@ func (b *Builder) fillIn(p *patch, d *dictionary) bool {
 // another one.
 func (b *Builder) unnumber() {
 	b.cache.current = nil
-	for i := range b.patches {
-		if s := b.patches[i].shape; s != nil {
-			s.numbered = nil
-		}
+	for _, s := range b.shapes {
+		s.numbered = nil
 	}
 }
 
-// collect returns the distinct keys of the document's objects.
-func (b *Builder) collect() []*key {
-	set := b.cache.set[:0]
-	for i := range b.patches {
-		p := &b.patches[i]
-		for s := p.shape; s != nil && s.key != nil; s = s.parent {
-			if s.key.mark != b.serial {
-				s.key.mark = b.serial
-				set = append(set, s.key)
-			}
-		}
-		for _, k := range b.log[p.from : p.from+p.n] {
-			if k.mark != b.serial {
-				k.mark = b.serial
-				set = append(set, k)
-			}
+// collect returns the dictionary of the distinct keys of the document's objects.
+func (b *Builder) collect() *dictionary {
+	set, notes, sum := b.cache.set[:0], b.tree.notes, uint64(0)
+	mark := func(i int32) {
+		if n := &notes[i]; n.mark != b.serial {
+			n.mark = b.serial
+			sum += n.hash
+			set = append(set, i)
 		}
 	}
+	for _, s := range b.shapes {
+		for _, i := range s.keys {
+			mark(i)
+		}
+	}
+	for _, k := range b.log {
+		mark(k.index)
+	}
 	b.cache.set = set
-	return set
+	return b.cache.own(&b.tree.keyTable, set, sum, b.serial)
 }

@@ -24,7 +24,7 @@ type widener struct {
 	dst    []byte
 	starts []uint32
 	order  []int32
-	keys   []*key
+	keys   []int32 // indexes in keyTable.keys
 }
 
 // value copies the value at src[at:]. Values stay in the order they lie in, so that
@@ -84,13 +84,15 @@ func (w *widener) objectKeys(at int) int {
 	}
 	p, from := &w.b.patches[i], len(w.keys)
 	if p.shape != nil {
-		w.keys = p.shape.appendKeys(w.keys)
+		w.keys = append(w.keys, p.shape.keys...)
 	} else {
-		w.keys = append(w.keys, w.b.log[p.from:p.from+p.n]...)
+		for _, k := range w.b.log[p.from : p.from+p.n] {
+			w.keys = append(w.keys, k.index)
+		}
 	}
 	largest := int32(0)
-	for _, k := range w.keys[from:] {
-		largest = max(largest, k.id)
+	for _, i := range w.keys[from:] {
+		largest = max(largest, w.b.tree.notes[i].id)
 	}
 	return uintWidth(uint32(largest))
 }
@@ -101,7 +103,7 @@ func (w *widener) extend(n int) {
 
 // header writes the header of a container into dst[start:data], which was sized
 // for the old width of its offsets.
-func (w *widener) header(c *container, start, data int, keys []*key, starts []uint32) {
+func (w *widener) header(c *container, start, data int, keys []int32, starts []uint32) {
 	size := len(w.dst) - data
 	width := uintWidth(uint32(size))
 	if grown := (c.n + 1) * (width - c.offW); grown != 0 {
@@ -120,8 +122,8 @@ func (w *widener) header(c *container, start, data int, keys []*key, starts []ui
 		binary.LittleEndian.PutUint32(dst[1:], uint32(c.n))
 	}
 	at := c.ids
-	for _, k := range keys {
-		putUint(dst[at:], uint32(k.id), c.idW)
+	for _, i := range keys {
+		putUint(dst[at:], uint32(w.b.tree.notes[i].id), c.idW)
 		at += c.idW
 	}
 	for _, s := range starts {

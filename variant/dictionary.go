@@ -6,9 +6,11 @@ import "slices"
 // or those of a given Metadata.
 type dictionary struct {
 	meta  []byte
-	keys  []*key    // own: in order of name; the id is the index
+	keys  []int32   // own: indexes in keyTable.keys in order of name; the id is the place
 	given *Metadata // else
 	known []int32   // given: id by key.index; notAsked, absent or the id
+
+	next *dictionary // own: another one with the same sum of hashes
 }
 
 const (
@@ -46,27 +48,31 @@ const (
 	maxDicts      = 1 << 10
 	maxDictBytes  = 1 << 20
 	maxGivenDicts = 16
+	maxStrays     = 1 << 10
 )
 
 // ownDicts keeps the dictionaries of documents seen before.
 type ownDicts struct {
-	start  *rowShape
+	start  *rowShape // nil: shapes that end tell too little about the dictionary
 	states int
-	byMeta map[string]*dictionary
+	strays int                    // documents that left the states, less those that did not
+	bySum  map[uint64]*dictionary // by the sum of the hashes of their names
+	dicts  int
 	bytes  int
 
-	current *dictionary // whose ids the keys hold in key.id
+	current *dictionary // whose ids the notes of keys hold
 	scratch dictionary  // for a document that the cache has no room for
-	set     []*key      // scratch of collect
-	meta    []byte      // scratch of own
+	set     []int32     // scratch of collect
+	order   keyOrder    // scratch of own
 	given   []*dictionary
 }
 
 func (c *ownDicts) clear() {
 	*c = ownDicts{
-		start:  &rowShape{},
-		byMeta: map[string]*dictionary{},
-		set:    c.set[:0],
+		start: &rowShape{},
+		bySum: map[uint64]*dictionary{},
+		set:   c.set[:0],
+		order: c.order,
 	}
 	c.start.dict = &dictionary{meta: emptyMetadata}
 }
@@ -96,33 +102,39 @@ func (c *ownDicts) next(r *rowShape, s *objectShape) *rowShape {
 	return to
 }
 
-// number puts the ids of an own dictionary into its keys.
-func (c *ownDicts) number(d *dictionary) {
-	if c.current == d {
-		return
-	}
-	c.current = d
-	for i, k := range d.keys {
-		k.id = int32(i)
+// learn notes the dictionary of the state in which a document ended, nil when it left
+// the states. Documents that do so most often are not followed any more.
+func (c *ownDicts) learn(r *rowShape, d *dictionary) {
+	switch {
+	case r == nil:
+		if c.strays++; c.strays > maxStrays {
+			c.start = nil
+		}
+	case d != &c.scratch:
+		r.dict = d
 	}
 }
 
-// own returns the dictionary of a set of keys, which it sorts. Its bytes are new or
-// those of an equal dictionary, never those of another one written over.
-func (c *ownDicts) own(set []*key) *dictionary {
-	slices.SortFunc(set, (*key).compare)
-	c.meta = appendKeyMetadata(c.meta[:0], set)
-	if d := c.byMeta[string(c.meta)]; d != nil {
-		return d
+// own returns the dictionary of a set of keys, whose notes have the mark of the
+// document, and the sum of whose hashes is given. Its bytes are new or those of an
+// equal dictionary, never those of another one written over.
+func (c *ownDicts) own(t *keyTable, set []int32, sum, serial uint64) *dictionary {
+	for d := c.bySum[sum]; d != nil; d = d.next {
+		if len(d.keys) == len(set) && t.marked(d.keys, serial) {
+			return d
+		}
 	}
-	if len(c.byMeta) >= maxDicts || c.bytes+len(c.meta) > maxDictBytes {
-		c.scratch.meta = slices.Clone(c.meta)
-		c.scratch.keys = append(c.scratch.keys[:0], set...)
+	sorted := c.order.sort(t, set)
+	meta := appendKeyMetadata(nil, t, sorted)
+	if c.dicts >= maxDicts || c.bytes+len(meta) > maxDictBytes {
+		c.scratch.meta = meta
+		c.scratch.keys = append(c.scratch.keys[:0], sorted...)
 		return &c.scratch
 	}
-	d := &dictionary{meta: slices.Clone(c.meta), keys: slices.Clone(set)}
-	c.byMeta[string(c.meta)] = d
-	c.bytes += len(c.meta)
+	d := &dictionary{meta: meta, keys: slices.Clone(sorted), next: c.bySum[sum]}
+	c.bySum[sum] = d
+	c.dicts++
+	c.bytes += len(meta)
 	return d
 }
 
@@ -146,22 +158,23 @@ func (c *ownDicts) of(m *Metadata) *dictionary {
 }
 
 // appendKeyMetadata is AppendMetadata over keys.
-func appendKeyMetadata(dst []byte, sorted []*key) []byte {
+func appendKeyMetadata(dst []byte, t *keyTable, sorted []int32) []byte {
 	size := 0
-	for _, k := range sorted {
-		size += len(k.name)
+	for _, i := range sorted {
+		size += len(t.keys[i].name)
 	}
 	w := uintWidth(uint32(max(size, len(sorted))))
+	dst = slices.Grow(dst, 1+(2+len(sorted))*w+size)
 	dst = append(dst, 0x11|byte(w-1)<<6)
 	dst = appendUint(dst, uint32(len(sorted)), w)
 	at := uint32(0)
 	dst = appendUint(dst, at, w)
-	for _, k := range sorted {
-		at += uint32(len(k.name))
+	for _, i := range sorted {
+		at += uint32(len(t.keys[i].name))
 		dst = appendUint(dst, at, w)
 	}
-	for _, k := range sorted {
-		dst = append(dst, k.name...)
+	for _, i := range sorted {
+		dst = append(dst, t.keys[i].name...)
 	}
 	return dst
 }

@@ -14,10 +14,17 @@ type key struct {
 	span    int    // len(pattern), as if there were one
 	prefix  uint64 // first eight bytes of the name, big-endian: orders most names without a call
 
-	owner int32  // depth of the innermost open object that claimed this key; see keyTable.claim
-	mark  uint64 // serial of the document that collected this key last
-	id    int32  // in the dictionary that the builder numbered last
-	index int32  // in keyTable.keys
+	owner int32 // depth of the innermost open object that claimed this key; see keyTable.claim
+	index int32 // in keyTable.keys
+}
+
+// keyNote is what a builder notes of a key for the dictionary of a document. Notes
+// lie side by side, since those of all names of a document are read at its end.
+type keyNote struct {
+	hash uint64 // of the name
+	mark uint64 // serial of the document that collected the key last
+	id   int32  // in the dictionary that was numbered last
+	rank int32  // in keyTable.ranked; -1: not there yet
 }
 
 // keyTable interns names: an open-addressing hash table, seeded so that names
@@ -25,11 +32,15 @@ type key struct {
 //
 //	len(slots) is a power of two, at least twice len(keys)
 //	slots[i] is 0, or 1 + an index of keys
+//	len(notes) == len(keys)
+//	ranked holds the indexes of all but the youngest keys, in order of name
 type keyTable struct {
-	seed  maphash.Seed
-	keys  []*key
-	slots []int32
-	bytes int // sum of the lengths of the names
+	seed   maphash.Seed
+	keys   []*key
+	notes  []keyNote
+	ranked []int32
+	slots  []int32
+	bytes  int // sum of the lengths of the names
 
 	claimed []claim // by the open objects, innermost last
 }
@@ -54,7 +65,8 @@ func (t *keyTable) reset() {
 	}
 	clear(t.slots)
 	clear(t.keys)
-	t.keys, t.claimed, t.bytes = t.keys[:0], t.claimed[:0], 0
+	t.keys, t.notes, t.ranked = t.keys[:0], t.notes[:0], t.ranked[:0]
+	t.claimed, t.bytes = t.claimed[:0], 0
 }
 
 func (t *keyTable) full() bool {
@@ -68,7 +80,7 @@ func (t *keyTable) intern(name []byte) *key {
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := t.slots[i]
 		if s == 0 {
-			return t.add(name, i)
+			return t.add(name, h, i)
 		}
 		if k := t.keys[s-1]; bytes.Equal(k.name, name) {
 			return k
@@ -77,10 +89,11 @@ func (t *keyTable) intern(name []byte) *key {
 }
 
 // add inserts a name into the free slot that intern found.
-func (t *keyTable) add(name []byte, slot uint64) *key {
+func (t *keyTable) add(name []byte, hash, slot uint64) *key {
 	k := newKey(name)
 	k.index = int32(len(t.keys))
 	t.keys = append(t.keys, k)
+	t.notes = append(t.notes, keyNote{hash: hash, rank: -1})
 	t.bytes += len(name)
 	t.slots[slot] = k.index + 1
 	if 2*len(t.keys) > len(t.slots) {
@@ -92,8 +105,8 @@ func (t *keyTable) add(name []byte, slot uint64) *key {
 func (t *keyTable) grow() {
 	t.slots = make([]int32, 4*len(t.slots))
 	mask := uint64(len(t.slots) - 1)
-	for _, k := range t.keys {
-		i := maphash.Bytes(t.seed, k.name) & mask
+	for j, k := range t.keys {
+		i := t.notes[j].hash & mask
 		for t.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
@@ -103,7 +116,7 @@ func (t *keyTable) grow() {
 
 // newKey makes a key whose name and pattern share one allocation.
 func newKey(name []byte) *key {
-	k := &key{id: -1, span: len(name) + 4}
+	k := &key{span: len(name) + 4}
 	pattern := make([]byte, 0, k.span)
 	pattern = append(pattern, ',', '"')
 	pattern = append(pattern, name...)

@@ -40,6 +40,7 @@ type shapeInfo struct {
 	header, element int32
 
 	order []int32 // order[j] is the position, as written, of the field that is j-th by name
+	keys  []int32 // keys[j] is the index in keyTable.keys of that field's key
 	plain bool    // order is 0, 1, 2 ...
 	ended uint64  // serial of the document in which an object of this shape ended last
 
@@ -87,7 +88,7 @@ func (s *objectShape) follows(text []byte) bool {
 const (
 	maxShapes      = 1 << 14
 	maxShapeFields = 256
-	maxShapeOrder  = 1 << 20 // entries of all orders
+	maxShapeOrder  = 1 << 19 // entries of all orders
 	manyKids       = 8
 	relearnAfter   = 1 << 16 // objects that went the general way
 )
@@ -288,44 +289,60 @@ func (t *shapeTree) sort(s *objectShape) bool {
 	}
 	slices.SortFunc(order, func(a, b int32) int { return keys[a].compare(keys[b]) })
 	s.order, s.plain = order, slices.IsSorted(order)
+	s.keys = make([]int32, s.n)
+	for j, i := range order {
+		s.keys[j] = keys[i].index
+	}
 	return true
 }
 
-// appendKeys appends the keys of a shape's fields, in order of name.
-func (s *objectShape) appendKeys(dst []*key) []*key {
-	at := len(dst)
-	dst = slices.Grow(dst, int(s.n))[:at+int(s.n)]
-	rank := dst[at:]
-	for p := s; p.key != nil; p = p.parent {
-		rank[p.n-1] = p.key
-	}
-	slices.SortFunc(rank, (*key).compare)
-	return dst
-}
-
-// renumber puts the ids of a dictionary into s.ids: of a given one, or of an own
-// one whose keys are numbered. It returns the key that a given one lacks, or nil.
-// scratch holds n ids.
-func (s *objectShape) renumber(d *dictionary, scratch []int32) (missing *key) {
+// renumberGiven puts the ids of a given dictionary into s.ids. It returns the key
+// that the dictionary lacks, or nil. scratch holds n ids.
+func (t *shapeTree) renumberGiven(s *objectShape, d *dictionary, scratch []int32) (missing *key) {
 	s.numbered = nil
 	largest := int32(0)
-	for p := s; p.key != nil; p = p.parent {
-		id := p.key.id
-		if d.given != nil {
-			var ok bool
-			if id, ok = d.idOf(p.key); !ok {
-				return p.key
-			}
+	for j, i := range s.keys {
+		id, ok := d.idOf(t.keys[i])
+		if !ok {
+			return t.keys[i]
 		}
 		largest = max(largest, id)
-		scratch[p.n-1] = id
+		scratch[j] = id
 	}
-	s.width = uintWidth(uint32(largest))
-	size := int(s.n) * s.width
-	s.ids = slices.Grow(s.ids[:0], max(size, 16))[:size] // room for putIDs to read words
-	for j, i := range s.order {
-		putUint(s.ids[j*s.width:], uint32(scratch[i]), s.width)
+	ids := s.resize(uintWidth(uint32(largest)))
+	for j := range s.keys {
+		putUint(ids[j*s.width:], uint32(scratch[j]), s.width)
 	}
 	s.numbered = d
 	return nil
+}
+
+// renumber puts the ids of an own dictionary, whose keys are numbered, into s.ids.
+// They follow the order of names, so that the last is the largest.
+func (t *shapeTree) renumber(s *objectShape, d *dictionary) {
+	largest := int32(0)
+	if n := len(s.keys); n > 0 {
+		largest = t.notes[s.keys[n-1]].id
+	}
+	ids := s.resize(uintWidth(uint32(largest)))
+	if s.width == 1 {
+		for j, i := range s.keys {
+			ids[j] = byte(t.notes[i].id)
+		}
+	} else {
+		for j, i := range s.keys {
+			putUint(ids[j*s.width:], uint32(t.notes[i].id), s.width)
+		}
+	}
+	s.numbered = d
+}
+
+// resize makes room for ids of a width.
+func (s *objectShape) resize(width int) []byte {
+	size := int(s.n) * width
+	if cap(s.ids) < max(size, 16) { // room for putIDs to read words
+		s.ids = make([]byte, max(size, 16))
+	}
+	s.width, s.ids = width, s.ids[:size]
+	return s.ids
 }
