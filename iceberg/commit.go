@@ -210,7 +210,7 @@ func (k *committer) attempt(ctx context.Context, cur *table.Table) (*Commit, err
 		return nil, &finalError{fmt.Errorf("iceberg: commit: %w", err)}
 	}
 	k.rows = d.rows
-	done, err := k.submit(ctx, cur, tx)
+	done, err := k.submit(ctx, cur, tx, d)
 	if err != nil {
 		k.leftover = append(k.leftover, rec.paths())
 		if !errors.Is(err, table.ErrCommitFailed) {
@@ -231,8 +231,11 @@ func (k *committer) build(ctx context.Context, cur *Table) (*delta, error) {
 
 // submit asks the catalog once. iceberg-go's own commit would try again by
 // itself, without the caller's check.
-func (k *committer) submit(ctx context.Context, cur *table.Table, tx *table.Transaction) (*table.Table, error) {
+func (k *committer) submit(ctx context.Context, cur *table.Table, tx *table.Transaction, d *delta) (*table.Table, error) {
 	tc, err := tx.TableCommit()
+	if err == nil {
+		err = k.correctSummary(tx, tc.Updates, d)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", table.ErrCommitFailed, err) // nothing was sent
 	}
@@ -306,7 +309,6 @@ func (k *committer) stage(ctx context.Context, tbl *table.Table, d *delta) (*tab
 	props := ice.Properties{}
 	maps.Copy(props, k.change.summary)
 	props[CommitIDKey] = k.change.id
-	d.countVectors(props)
 	switch {
 	case k.change.stage != nil:
 		if ok, err := k.change.stage(ctx, tx, props); err != nil || !ok {

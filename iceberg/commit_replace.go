@@ -2,36 +2,11 @@ package iceberg
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strconv"
 
 	ice "github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 )
-
-// Entries of a snapshot's summary that count deletion vectors (Iceberg spec,
-// "Optional Snapshot Summary Fields"); iceberg-go does not write them.
-const (
-	addedVectorsKey   = "added-dvs"
-	removedVectorsKey = "removed-dvs"
-)
-
-// countVectors adds the counts of vectors to a summary.
-func (d *delta) countVectors(summary ice.Properties) {
-	removed := 0
-	for _, f := range d.oldMarks {
-		if table.IsDeletionVector(f) {
-			removed++
-		}
-	}
-	if len(d.vectors) > 0 {
-		summary[addedVectorsKey] = strconv.Itoa(len(d.vectors))
-	}
-	if removed > 0 {
-		summary[removedVectorsKey] = strconv.Itoa(removed)
-	}
-}
 
 // removesFiles reports whether the delta takes away more than vectors that it
 // replaces: data files, or position delete files.
@@ -69,7 +44,7 @@ func numberRows(meta table.Metadata, files []ice.DataFile) ([]ice.DataFile, erro
 		b, err := ice.NewDataFileBuilder(*spec, f.ContentType(), f.FilePath(), f.FileFormat(), f.Partition(),
 			partitionLogicalTypes(meta, spec), nil, f.Count(), f.FileSizeBytes())
 		if err != nil {
-			return nil, fmt.Errorf("iceberg: %s: %w", f.FilePath(), err)
+			return nil, pathError(f.FilePath(), err)
 		}
 		b.ColumnSizes(f.ColumnSizes()).ValueCounts(f.ValueCounts()).NullValueCounts(f.NullValueCounts()).
 			NaNValueCounts(f.NaNValueCounts()).LowerBoundValues(f.LowerBoundValues()).UpperBoundValues(f.UpperBoundValues()).

@@ -2,7 +2,6 @@ package iceberg
 
 import (
 	"bufio"
-	"fmt"
 
 	ice "github.com/apache/iceberg-go"
 	iceio "github.com/apache/iceberg-go/io"
@@ -415,11 +414,11 @@ func (f *dataFile) write(g *rowGroup) error {
 	}
 	if f.pq == nil {
 		if err := f.create(); err != nil {
-			return fmt.Errorf("iceberg: %s: %w", f.path, err)
+			return pathError(f.path, err)
 		}
 	}
 	if err := f.pq.WriteRowGroup(g.bufs, g.rows); err != nil {
-		return fmt.Errorf("iceberg: %s: %w", f.path, err)
+		return pathError(f.path, err)
 	}
 	f.written = f.pq.Size()
 	return nil

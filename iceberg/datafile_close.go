@@ -2,7 +2,6 @@ package iceberg
 
 import (
 	"errors"
-	"fmt"
 
 	ice "github.com/apache/iceberg-go"
 
@@ -26,7 +25,7 @@ func (f *dataFile) close() (ice.DataFile, error) {
 	err = errors.Join(err, f.buf.Flush(), f.out.Close())
 	f.out = nil
 	if err != nil {
-		return nil, fmt.Errorf("iceberg: %s: %w", f.path, err)
+		return nil, pathError(f.path, err)
 	}
 	return f.entry(meta)
 }
@@ -59,7 +58,7 @@ func (f *dataFile) entry(meta *pq.FileMeta) (ice.DataFile, error) {
 	b, err := ice.NewDataFileBuilder(f.a.spec, ice.EntryContentData, f.path, ice.ParquetFile,
 		f.p.tuple, f.a.partitioner.logicalTypes(), nil, meta.Rows, meta.Size)
 	if err != nil {
-		return nil, fmt.Errorf("iceberg: %s: %w", f.path, err)
+		return nil, pathError(f.path, err)
 	}
 	b.ColumnSizes(m.sizes).ValueCounts(m.values).NullValueCounts(m.nulls).NaNValueCounts(m.nans).
 		LowerBoundValues(m.lower).UpperBoundValues(m.upper).SplitOffsets(meta.SplitOffsets())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -148,9 +149,10 @@ func (s *readSpec) openFile(ctx context.Context, task *fileTask) (r *fileReader,
 		}
 		at, size, r.closer = spooled, spooled.size, spooled
 	}
+	closer := r.closer
 	defer func() {
-		if err != nil {
-			_ = r.closer.Close()
+		if err != nil { // r may be nil by then
+			_ = closer.Close()
 		}
 	}()
 	if r.file, err = pq.Open(at, size, pq.ReaderOptions{Name: path}); err != nil {
@@ -380,10 +382,24 @@ func fileError(path string, err error) error {
 	}
 	var row *RowError
 	var dv *deletevec.Error
+	err = corruptIf(err)
 	if errors.As(err, &row) || errors.As(err, &dv) && dv.File != "" {
-		return corruptIf(err)
+		return err
 	}
-	return fmt.Errorf("iceberg: %s: %w", path, corruptIf(err))
+	return pathError(path, err)
+}
+
+// pathError names a file in an error whose text does not name it already, as
+// those of the operating system and of lower layers do.
+func pathError(path string, err error) error {
+	text := err.Error()
+	switch {
+	case !strings.Contains(text, path):
+		return fmt.Errorf("iceberg: %s: %w", path, err)
+	case strings.HasPrefix(text, "iceberg: "):
+		return err
+	}
+	return fmt.Errorf("iceberg: %w", err)
 }
 
 // corruptIf gives the sentinels of this package to those of the layers below.

@@ -18,6 +18,10 @@ const reshredKey = "frazil.reshred."
 
 // ReshredOptions configures Reshred. The zero value is the default.
 type ReshredOptions struct {
+	// SkipDeletes follows a source of which rows were deleted since the last call:
+	// those that had been copied stay in the target. Default: ErrUnsupported.
+	SkipDeletes bool
+
 	// Append are the options of the append to the target. Properties and Check
 	// are taken by Reshred.
 	Append AppendOptions
@@ -32,7 +36,8 @@ type ReshredOptions struct {
 // exactly once, whatever fails: how far the source has been copied is kept as a
 // property of the target, in the same commit as the rows, and checked before it.
 // Snapshots of source that only append and those that only rewrite files are
-// followed; one that deletes or changes rows is ErrUnsupported.
+// followed, and with SkipDeletes those that delete rows; one that changes rows is
+// ErrUnsupported.
 func Reshred(ctx context.Context, source, target *Table, opts ReshredOptions) (*Commit, error) {
 	if source.Metadata().TableUUID() == target.Metadata().TableUUID() {
 		return nil, invalidf("reshred %s: source and target are one table", source.Name())
@@ -54,7 +59,7 @@ func Reshred(ctx context.Context, source, target *Table, opts ReshredOptions) (*
 	if from == strconv.FormatInt(head.SnapshotID, 10) {
 		return &Commit{}, nil
 	}
-	after, err := appendedAfter(source.Metadata(), head, from)
+	after, err := appendedAfter(source.Metadata(), head, from, opts.SkipDeletes)
 	if err != nil {
 		return nil, fmt.Errorf("reshred %s: %w", source.Name(), err)
 	}
@@ -69,8 +74,8 @@ func Reshred(ctx context.Context, source, target *Table, opts ReshredOptions) (*
 }
 
 // appendedAfter gives the sequence number after which source's rows are new, and
-// makes sure that the snapshots since then only added rows.
-func appendedAfter(meta table.Metadata, head *table.Snapshot, from string) (int64, error) {
+// makes sure that the snapshots since then changed no row.
+func appendedAfter(meta table.Metadata, head *table.Snapshot, from string, skipDeletes bool) (int64, error) {
 	for s := head; ; {
 		if strconv.FormatInt(s.SnapshotID, 10) == from {
 			return s.SequenceNumber, nil
@@ -79,8 +84,12 @@ func appendedAfter(meta table.Metadata, head *table.Snapshot, from string) (int6
 		if s.Summary != nil {
 			op = s.Summary.Operation
 		}
-		if from != "" && op != table.OpAppend && op != table.OpReplace {
-			return 0, unsupportedf("following snapshot %d, whose operation is %q", s.SnapshotID, op)
+		switch {
+		case from == "", op == table.OpAppend, op == table.OpReplace, op == table.OpDelete && skipDeletes:
+		case op == table.OpDelete:
+			return 0, unsupportedf("snapshot %d deletes rows that may have been copied; with SkipDeletes they stay in the target", s.SnapshotID)
+		default:
+			return 0, unsupportedf("snapshot %d (%s) changes rows that may have been copied; copy into a new table", s.SnapshotID, op)
 		}
 		if s.ParentSnapshotID == nil {
 			break

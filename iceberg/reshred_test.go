@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	ice "github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,6 +53,36 @@ func TestReshredCopiesEachRowOnce(t *testing.T) {
 	_, err = source.Delete(bg, where(t, "id = 1"), WriteOptions{})
 	require.NoError(t, err)
 	_, err = Reshred(bg, source, target, ReshredOptions{})
+	require.ErrorIs(t, err, ErrUnsupported)
+	require.ErrorContains(t, err, "SkipDeletes")
+}
+
+// A source from which whole files were deleted, by retention say, could never be
+// copied from again: the deletion counted as an overwrite.
+func TestReshredFollowsDeletes(t *testing.T) {
+	cat := newCatalog(t)
+	cols := []Column{{Name: "day", Type: ice.Int32Type{}}, {Name: "id", Type: ice.Int64Type{}}}
+	source, err := cat.Create(bg, "ns.raw", TableSpec{Columns: cols, Partition: []PartitionField{{Source: "day"}}})
+	require.NoError(t, err)
+	target, err := cat.Create(bg, "ns.t", TableSpec{Columns: cols})
+	require.NoError(t, err)
+	appendRows(t, source, `{"day":1,"id":1}`, `{"day":2,"id":2}`)
+	opts := ReshredOptions{SkipDeletes: true}
+	_, err = Reshred(bg, source, target, opts)
+	require.NoError(t, err)
+	appendRows(t, source, `{"day":2,"id":3}`, `{"day":1,"id":4}`)
+	deleteRows(t, source, "day = 1")
+	require.Equal(t, table.OpDelete, source.Metadata().CurrentSnapshot().Summary.Operation)
+	deleteRows(t, source, "id = 2")
+	appendRows(t, source, `{"day":3,"id":5}`)
+	c, err := Reshred(bg, source, target, opts)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, c.Rows)
+	require.ElementsMatch(t, []string{`{"day":1,"id":1}`, `{"day":2,"id":2}`, `{"day":2,"id":3}`, `{"day":3,"id":5}`}, readJSON(t, target))
+
+	_, err = source.Update(bg, []Assignment{set(t, "id = 6")}, where(t, "id = 5"), WriteOptions{})
+	require.NoError(t, err)
+	_, err = Reshred(bg, source, target, opts)
 	require.ErrorIs(t, err, ErrUnsupported)
 }
 

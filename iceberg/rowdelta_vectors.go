@@ -2,7 +2,6 @@ package iceberg
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	ice "github.com/apache/iceberg-go"
@@ -24,14 +23,14 @@ func (a *attempt) writeVectors(ctx context.Context, d *delta) error {
 	a.puffin = locations.NewDataLocation(uuid.NewString() + "-deletes.puffin")
 	out, err := a.fs.Create(a.puffin)
 	if err != nil {
-		return fmt.Errorf("iceberg: %s: %w", a.puffin, err)
+		return pathError(a.puffin, err)
 	}
 	blobs, size, err := a.writePuffin(ctx, out)
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return fmt.Errorf("iceberg: %s: %w", a.puffin, err)
+		return pathError(a.puffin, err)
 	}
 	for i, f := range a.order {
 		entry, err := a.vectorEntry(f.task, blobs[i], size)
@@ -91,7 +90,7 @@ func (a *attempt) vectorEntry(task *fileTask, blob deletevec.Blob, size int64) (
 	b, err := ice.NewDataFileBuilder(*spec, ice.EntryContentPosDeletes, a.puffin, ice.PuffinFile,
 		task.file.Partition(), partitionLogicalTypes(a.t.Metadata(), spec), nil, blob.Cardinality, size)
 	if err != nil {
-		return nil, fmt.Errorf("iceberg: %s: %w", a.puffin, err)
+		return nil, pathError(a.puffin, err)
 	}
 	return b.ReferencedDataFile(task.file.FilePath()).ContentOffset(blob.Offset).ContentSizeInBytes(blob.Length).Build(), nil
 }

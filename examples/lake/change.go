@@ -127,9 +127,9 @@ func change(ctx context.Context, io streams, src *source, op func(t *iceberg.Tab
 		fmt.Fprintln(io.err, "no row matches; nothing was committed")
 		return nil
 	}
-	fmt.Fprintf(io.err, "deleted %d, updated %d, inserted %d rows; %d deletion vectors, %d new and %d dropped files; snapshot %d, %s\n",
-		done.Deleted, done.Updated, done.Inserted, len(done.Vectors), len(done.Files), len(done.Dropped),
-		done.SnapshotID, time.Since(start).Round(time.Millisecond))
+	fmt.Fprintf(io.err, "deleted %d, updated %d, inserted %s; %s; %s added, %d dropped; snapshot %d, %s\n",
+		done.Deleted, done.Updated, count(done.Inserted, "row"), count(len(done.Vectors), "deletion vector"),
+		count(len(done.Files), "file"), len(done.Dropped), done.SnapshotID, time.Since(start).Round(time.Millisecond))
 	return nil
 }
 

@@ -234,9 +234,10 @@ func (l *loader) copy(w *iceberg.Appender, in io.Reader) error {
 }
 
 func (l *loader) report(c *iceberg.Commit, start time.Time) error {
-	fmt.Fprintf(l.io.out, "%d rows into %s: %d files, %d bytes\n", c.Rows, l.src.table, len(c.Files), c.Bytes)
+	fmt.Fprintf(l.io.out, "%s into %s: %s, %s\n",
+		count(c.Rows, "row"), l.src.table, count(len(c.Files), "file"), count(c.Bytes, "byte"))
 	if c.Rejected > 0 {
-		fmt.Fprintf(l.io.err, "%d lines skipped\n", c.Rejected)
+		fmt.Fprintf(l.io.err, "%s skipped\n", count(c.Rejected, "line"))
 	}
 	if !l.stats {
 		return nil

@@ -110,3 +110,11 @@ func parseFlags(fs *flag.FlagSet, args []string) error {
 
 // oneLine makes one line of an error that joins several.
 func oneLine(err error) string { return strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ") }
+
+// count says how many there are: 1 row, 2 rows.
+func count[T int | int64](n T, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
+}

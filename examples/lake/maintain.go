@@ -76,7 +76,7 @@ func runCompact(ctx context.Context, io streams, args []string) error {
 		if err := t.MergeManifests(ctx); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%d files with %d rows became %d\n", len(c.Removed), c.Rows, len(c.Files))
+		fmt.Fprintf(io.out, "%s with %s became %d\n", count(len(c.Removed), "file"), count(c.Rows, "row"), len(c.Files))
 		return nil
 	})
 }
@@ -86,6 +86,8 @@ func runReshred(ctx context.Context, io streams, args []string) error {
 	var src source
 	src.register(fs, false)
 	to := fs.String("to", "", "the table to copy into, as `namespace.name`")
+	var opts iceberg.ReshredOptions
+	fs.BoolVar(&opts.SkipDeletes, "skip-deletes", false, "go on when rows of the table were deleted; those that were copied before stay in the target")
 	if err := parseAll(fs, args); err != nil {
 		return err
 	}
@@ -96,15 +98,15 @@ func runReshred(ctx context.Context, io streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := reshred(ctx, cat, src.table, *to)
+	c, err := reshred(ctx, cat, src.table, *to, opts)
 	if err = errors.Join(err, cat.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%d rows into %s\n", c.Rows, *to)
+	fmt.Fprintf(io.out, "%s into %s\n", count(c.Rows, "row"), *to)
 	return nil
 }
 
-func reshred(ctx context.Context, cat *iceberg.Catalog, from, to string) (*iceberg.Commit, error) {
+func reshred(ctx context.Context, cat *iceberg.Catalog, from, to string, opts iceberg.ReshredOptions) (*iceberg.Commit, error) {
 	source, err := cat.Load(ctx, from)
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func reshred(ctx context.Context, cat *iceberg.Catalog, from, to string) (*icebe
 	if err != nil {
 		return nil, err
 	}
-	return iceberg.Reshred(ctx, source, target, iceberg.ReshredOptions{})
+	return iceberg.Reshred(ctx, source, target, opts)
 }
 
 // specOf describes a new table with the columns and partitions of t.
@@ -148,7 +150,7 @@ func runExpire(ctx context.Context, io streams, args []string) error {
 	return withTable(ctx, &src, func(t *iceberg.Table) error {
 		e, err := t.Expire(ctx, iceberg.ExpireOptions{Keep: *keep})
 		if err == nil {
-			fmt.Fprintf(io.out, "%d snapshots expired\n", len(e.Snapshots))
+			fmt.Fprintf(io.out, "%s expired\n", count(len(e.Snapshots), "snapshot"))
 		}
 		return err
 	})
@@ -174,7 +176,7 @@ func runOrphans(ctx context.Context, io streams, args []string) error {
 		if *remove {
 			verb = "removed"
 		}
-		fmt.Fprintf(io.err, "%d files %s\n", len(orphans), verb)
+		fmt.Fprintf(io.err, "%s %s\n", count(len(orphans), "file"), verb)
 		return nil
 	})
 }

@@ -1,0 +1,45 @@
+package iceberg
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A scan of a data file that had been cut, by a full disk or a broken copy, ended
+// the process: the file was to be closed through a reader that was not made.
+func TestCutDataFilesAreErrors(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id bigint, v variant", "")
+	appendRows(t, tbl, numbered(50, `{"id":%d,"v":{"a":1}}`)...)
+	path := dataFiles(t, tbl)[0]
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, keep := range []int{0, 1, 4, 7, 8, len(whole) / 2, len(whole) - 9, len(whole) - 8, len(whole) - 1} {
+		require.NoError(t, os.WriteFile(path, whole[:keep], 0o600))
+		for _, workers := range []int{1, 4} {
+			_, err := tryScanJSON(tbl, ScanOptions{Workers: workers})
+			require.ErrorIs(t, err, ErrCorrupt, "%d bytes", keep)
+			require.Equal(t, 1, strings.Count(err.Error(), path), err.Error())
+		}
+		err = tbl.Verify(bg)
+		require.ErrorIs(t, err, ErrCorrupt)
+		require.Equal(t, 1, strings.Count(err.Error(), path), err.Error())
+	}
+	require.NoError(t, os.Remove(path))
+	_, err = tryScanJSON(tbl, ScanOptions{})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.Equal(t, 1, strings.Count(err.Error(), path), err.Error())
+}
+
+// The message of a full disk named the file twice.
+func TestPathsAreNamedOnce(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/w/f.parquet", Err: syscall.ENOSPC}
+	require.EqualError(t, pathError("/w/f.parquet", full), "iceberg: write /w/f.parquet: no space left on device")
+	require.EqualError(t, pathError("/w/f.parquet", errors.New("no space")), "iceberg: /w/f.parquet: no space")
+	require.EqualError(t, pathError("/w/f.parquet", corruptf("/w/f.parquet is short")), "iceberg: corrupt table: /w/f.parquet is short")
+}
