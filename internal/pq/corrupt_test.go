@@ -340,3 +340,11 @@ func FuzzPage(f *testing.F) {
 		requireHonest(t, err)
 	})
 }
+
+// TestError_OneLine: a name out of a file once broke the message in two.
+func TestError_OneLine(t *testing.T) {
+	err := &Error{RowGroup: 2, Column: "a.e\n\xff", Err: ErrCorrupt}
+	require.Equal(t, `pq: row group 2: column "a.e\n\xff": corrupt Parquet file`, err.Error())
+	err.Column = "a.größe"
+	require.Equal(t, "pq: row group 2: column a.größe: corrupt Parquet file", err.Error())
+}

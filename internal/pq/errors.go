@@ -3,6 +3,7 @@ package pq
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -40,10 +41,18 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "row group %d: ", e.RowGroup)
 	}
 	if e.Column != "" {
-		fmt.Fprintf(&b, "column %s: ", e.Column)
+		fmt.Fprintf(&b, "column %s: ", printable(e.Column))
 	}
 	b.WriteString(e.Err.Error())
 	return b.String()
+}
+
+// printable quotes a name of a file that would break the line or hide in it.
+func printable(name string) string {
+	if q := strconv.Quote(name); q[1:len(q)-1] != name {
+		return q
+	}
+	return name
 }
 
 // Unwrap returns the cause.
