@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -21,11 +22,23 @@ type Assignment struct {
 }
 
 // ParseSet parses column = value. The value is a literal of the language of
-// ParseWhere, a column, or variant_get of one. A text literal is parsed as JSON
-// for a Variant, struct, list or map column.
+// ParseWhere, a column, or variant_get of one; nothing is computed. A text literal
+// is parsed as JSON for a Variant, struct, list or map column.
 func ParseSet(text string) (Assignment, error) {
+	a, err := parseSet(text)
+	var syntax *PredicateError
+	if errors.As(err, &syntax) {
+		syntax.assignment = true
+	}
+	return a, err
+}
+
+func parseSet(text string) (Assignment, error) {
 	toks, err := lex(text)
 	if err != nil {
+		if _, value, _ := strings.Cut(text, "="); strings.HasPrefix(strings.TrimSpace(value), "{") || strings.HasPrefix(strings.TrimSpace(value), "[") {
+			return Assignment{}, &PredicateError{Text: text, Offset: len(text) - len(value), Problem: "JSON is written in quotes, as in doc = '{\"a\":1}'"}
+		}
 		return Assignment{}, err
 	}
 	p := &whereParser{text: text, toks: toks}
@@ -40,8 +53,8 @@ func ParseSet(text string) (Assignment, error) {
 	if err != nil {
 		return Assignment{}, err
 	}
-	if p.peek().kind != tokenEnd {
-		return Assignment{}, p.unexpected("the end")
+	if rest := p.peek(); rest.kind != tokenEnd {
+		return Assignment{}, p.fail(rest.at, "%q after the value, which is one literal, one column or one variant_get: nothing is computed", rest.text)
 	}
 	return Assignment{Column: t.text, value: value, text: text}, nil
 }
@@ -53,7 +66,7 @@ func SetJSON(column, json string) Assignment {
 }
 
 func (s *Assignment) fail(problem string) error {
-	return &PredicateError{Text: s.text, Problem: problem}
+	return &PredicateError{Text: s.text, Problem: problem, assignment: true}
 }
 
 // setters computes new values for some columns of a batch.
@@ -218,11 +231,9 @@ func literalArray(mem memory.Allocator, l literal, want ice.NestedField) (arr ar
 		return arr, "", nil
 	}
 	n := &boundNode{op: opEq, left: ref{class: classOf(want.Type)}}
-	if problem := n.fold(l); problem != "" {
-		return nil, problem, nil
-	}
+	problem = n.fold(l)
 	s, ok := valueScalar(want.Type, n.lit)
-	if n.op != opEq || !ok {
+	if problem != "" || n.op != opEq || !ok {
 		return nil, l.String() + " does not fit column " + quoteName(want.Name) + " of type " + want.Type.String(), nil
 	}
 	arr, err = constantArray(mem, want.Type, &s, 1)

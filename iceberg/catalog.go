@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -61,9 +62,13 @@ func OpenCatalog(ctx context.Context, uri string, props map[string]string) (*Cat
 	}
 	openersMu.RLock()
 	open := openers[scheme]
+	known := slices.Sorted(maps.Keys(openers))
 	openersMu.RUnlock()
-	if open == nil {
-		return nil, unsupportedf("catalog scheme %q (import github.com/frazil/frazil/iceberg/cloud for REST and Glue)", scheme)
+	switch {
+	case open == nil && len(known) == 0:
+		return nil, unsupportedf("a catalog of scheme %q: without the package iceberg/cloud only sqlite is known", scheme)
+	case open == nil:
+		return nil, unsupportedf("a catalog of scheme %q: use sqlite, %s", scheme, strings.Join(known, ", "))
 	}
 	cat, err := open(ctx, uri, props)
 	if err != nil {

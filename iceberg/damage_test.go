@@ -43,3 +43,32 @@ func TestPathsAreNamedOnce(t *testing.T) {
 	require.EqualError(t, pathError("/w/f.parquet", errors.New("no space")), "iceberg: /w/f.parquet: no space")
 	require.EqualError(t, pathError("/w/f.parquet", corruptf("/w/f.parquet is short")), "iceberg: corrupt table: /w/f.parquet is short")
 }
+
+// Messages said where in the text twice, with two counts of lines, and repeated a
+// long predicate whole.
+func TestMessagesSayWhereOnce(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id bigint, v variant", "")
+	_, err := tbl.AppendJSON(bg, rowsOf(`{"id":1}`, `{"id":2,"v":{"legs":[1,{"n":1e999}]}}`), AppendOptions{})
+	require.EqualError(t, err, `line 2, column "v", at $.legs[1].n: number out of range near "{\"legs\":[1,{\"n\":1e999}]}"`)
+
+	long := strings.Repeat("id = 1 OR ", 50)
+	_, err = tbl.Scan(bg, ScanOptions{Where: where(t, long+"nope = 2")})
+	require.EqualError(t, err, `predicate "nope = 2" at 500: no column nope`)
+	_, err = ParseWhere(long + "id = = 3")
+	require.ErrorContains(t, err, `id = = 3" at 505: "="`)
+	require.Less(t, len(err.Error()), 200)
+
+	for text, problem := range map[string]string{
+		"id = id * 2":   "nothing is computed",
+		`v = {"a":1}`:   "JSON is written in quotes",
+		"v = [1]":       "JSON is written in quotes",
+		"v = 1 OR TRUE": "nothing is computed",
+	} {
+		_, err = ParseSet(text)
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, "assignment ")
+		require.ErrorContains(t, err, problem)
+	}
+	_, err = tbl.Update(bg, []Assignment{set(t, "id = 'x'")}, Expr{}, WriteOptions{})
+	require.ErrorContains(t, err, `assignment "id = 'x'" at 0: 'x' does not fit column id of type long`)
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/frazil/frazil/variant"
 )
 
 // The situations that callers tell apart. Every error of this package wraps at
@@ -75,8 +77,29 @@ func (e *RowError) Error() string {
 	if e.Column != "" {
 		fmt.Fprintf(&b, ", column %q", e.Column)
 	}
+	if text, ok := e.Err.(*variant.SyntaxError); ok {
+		// Its own text counts lines too, within the row.
+		fmt.Fprintf(&b, ", at %s: %v near %q", excerpt(text.Path, len(text.Path), 120), text.Err, text.Excerpt)
+		return b.String()
+	}
 	fmt.Fprintf(&b, ": %v", e.Err)
 	return b.String()
+}
+
+// excerpt is the part of a text around an offset that a message has room for.
+func excerpt(text string, at, room int) string {
+	if len(text) <= room {
+		return text
+	}
+	from := min(max(at-room/2, 0), len(text)-room)
+	out := strings.ToValidUTF8(text[from:from+room], "")
+	if from > 0 {
+		out = "..." + out
+	}
+	if from+room < len(text) {
+		out += "..."
+	}
+	return out
 }
 
 // Unwrap gives ErrRow and the reason to errors.Is and errors.As.

@@ -90,7 +90,7 @@ type binder struct {
 }
 
 func (b *binder) fail(n *exprNode, problem string) error {
-	return &PredicateError{Text: b.expr.String(), Offset: n.at, Problem: problem}
+	return &PredicateError{Text: Expr{root: n}.String(), Offset: n.at, Problem: problem}
 }
 
 // collect lists the top-level columns first, so that slots do not move.

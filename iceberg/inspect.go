@@ -119,9 +119,15 @@ func snapshotInfos(meta table.Metadata) []SnapshotInfo {
 	return out
 }
 
+// liveEntry is an entry and the manifest that lists it.
+type liveEntry struct {
+	ice.ManifestEntry
+	manifest string
+}
+
 // liveEntries lists the entries of a snapshot's manifests that are not
 // deleted, by sequence number, then in manifest order.
-func liveEntries(fs iceio.IO, s *table.Snapshot) (entries []ice.ManifestEntry, err error) {
+func liveEntries(fs iceio.IO, s *table.Snapshot) (entries []liveEntry, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = corruptf("manifests of snapshot %d: %v", s.SnapshotID, p)
@@ -136,10 +142,10 @@ func liveEntries(fs iceio.IO, s *table.Snapshot) (entries []ice.ManifestEntry, e
 			if err != nil {
 				return nil, fmt.Errorf("%w: manifest %s: %w", ErrCorrupt, m.FilePath(), err)
 			}
-			entries = append(entries, e)
+			entries = append(entries, liveEntry{e, m.FilePath()})
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b ice.ManifestEntry) int { return cmp.Compare(a.SequenceNum(), b.SequenceNum()) })
+	slices.SortStableFunc(entries, func(a, b liveEntry) int { return cmp.Compare(a.SequenceNum(), b.SequenceNum()) })
 	return entries, nil
 }
 

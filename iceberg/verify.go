@@ -41,15 +41,15 @@ func (t *Table) Verify(ctx context.Context) error {
 			return err
 		}
 		if rows[f.FilePath()] != 0 {
-			errs = append(errs, corruptf("%s is listed twice", f.FilePath()))
+			errs = append(errs, corruptf("%s is listed twice, the second time in %s", f.FilePath(), e.manifest))
 		}
 		rows[f.FilePath()] = f.Count()
-		errs = append(errs, verifyData(fs, f))
+		errs = append(errs, verifyData(fs, f, e.manifest))
 	}
 	return errors.Join(append(errs, verifyVectors(fs, entries, rows)...)...)
 }
 
-func verifyData(fs iceio.IO, f ice.DataFile) error {
+func verifyData(fs iceio.IO, f ice.DataFile, manifest string) error {
 	if f.FileFormat() != ice.ParquetFile {
 		return nil
 	}
@@ -63,20 +63,20 @@ func verifyData(fs iceio.IO, f ice.DataFile) error {
 		return fileError(f.FilePath(), err)
 	}
 	if info.Size() != f.FileSizeBytes() {
-		return corruptf("%s has %d bytes, the manifest says %d", f.FilePath(), info.Size(), f.FileSizeBytes())
+		return corruptf("%s has %d bytes, the manifest %s says %d", f.FilePath(), info.Size(), manifest, f.FileSizeBytes())
 	}
 	file, err := pq.Open(in, info.Size(), pq.ReaderOptions{Name: f.FilePath()})
 	if err != nil {
 		return fileError(f.FilePath(), err)
 	}
 	if file.Rows() != f.Count() {
-		return corruptf("%s has %d rows, the manifest says %d", f.FilePath(), file.Rows(), f.Count())
+		return corruptf("%s has %d rows, the manifest %s says %d", f.FilePath(), file.Rows(), manifest, f.Count())
 	}
 	return nil
 }
 
 // verifyVectors checks the vectors, Puffin file by Puffin file.
-func verifyVectors(fs iceio.IO, entries []ice.ManifestEntry, rows map[string]int64) []error {
+func verifyVectors(fs iceio.IO, entries []liveEntry, rows map[string]int64) []error {
 	var errs []error
 	byPuffin := map[string][]deletevec.Ref{}
 	seen := map[string]bool{}
@@ -87,15 +87,15 @@ func verifyVectors(fs iceio.IO, entries []ice.ManifestEntry, rows map[string]int
 		}
 		ref := f.ReferencedDataFile()
 		if ref == nil || f.ContentOffset() == nil || f.ContentSizeInBytes() == nil {
-			errs = append(errs, corruptf("%s: a deletion vector without data file, offset or size", f.FilePath()))
+			errs = append(errs, corruptf("the manifest %s lists a deletion vector of %s without data file, offset or size", e.manifest, f.FilePath()))
 			continue
 		}
 		if seen[*ref] {
-			errs = append(errs, corruptf("two deletion vectors for %s", *ref))
+			errs = append(errs, corruptf("two deletion vectors for %s, the second in the manifest %s", *ref, e.manifest))
 		}
 		seen[*ref] = true
 		if _, ok := rows[*ref]; !ok {
-			errs = append(errs, corruptf("a deletion vector for %s, which is no live data file", *ref))
+			errs = append(errs, corruptf("the manifest %s lists a deletion vector for %s, which is no live data file", e.manifest, *ref))
 		}
 		byPuffin[f.FilePath()] = append(byPuffin[f.FilePath()], deletevec.Ref{
 			File: f.FilePath(), Rows: rows[*ref],

@@ -154,16 +154,23 @@ func symbolLength(s string) int {
 	return 0
 }
 
-// PredicateError says where the text of a predicate is wrong, or why it does
-// not fit the table. It wraps ErrInvalid.
+// PredicateError says where the text of a predicate or an assignment is wrong,
+// or why it does not fit the table. It wraps ErrInvalid.
 type PredicateError struct {
-	Text    string // the predicate
-	Offset  int    // byte offset of the problem
+	Text    string // the predicate, or the part of it that does not fit the table
+	Offset  int    // byte offset of the problem in the whole text
 	Problem string
+
+	assignment bool
 }
 
+// Error shows the surroundings of the problem only: programs make long predicates.
 func (e *PredicateError) Error() string {
-	return fmt.Sprintf("predicate %q at %d: %s", e.Text, e.Offset, e.Problem)
+	what := "predicate"
+	if e.assignment {
+		what = "assignment"
+	}
+	return fmt.Sprintf("%s %q at %d: %s", what, excerpt(e.Text, e.Offset, 100), e.Offset, e.Problem)
 }
 
 // Unwrap gives ErrInvalid to errors.Is.

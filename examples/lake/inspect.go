@@ -37,6 +37,11 @@ func runInspect(ctx context.Context, io streams, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeTable()) }()
+	if *verify { // first: a table with damaged files cannot be shown
+		if err := t.Verify(ctx); err != nil {
+			return err
+		}
+	}
 	info, err := t.Inspect(ctx)
 	if err != nil {
 		return err
@@ -51,9 +56,6 @@ func runInspect(ctx context.Context, io streams, args []string) (err error) {
 		return err
 	}
 	if *verify {
-		if err := t.Verify(ctx); err != nil {
-			return err
-		}
 		fmt.Fprintln(io.err, "verified")
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/frazil/frazil/examples/internal/props"
 	"github.com/frazil/frazil/iceberg"
@@ -53,6 +54,21 @@ func (s *source) openCatalog(ctx context.Context) (*iceberg.Catalog, error) {
 	return nil, errors.New("say where the table is with -warehouse DIR or -catalog URI")
 }
 
+// sqliteFile is the file of a SQLite catalog, "" for other catalogs.
+func (s *source) sqliteFile() string {
+	switch {
+	case s.catalog == "" && s.warehouse == "":
+		return ""
+	case s.catalog == "":
+		return filepath.Join(s.warehouse, "catalog.db")
+	case strings.HasPrefix(s.catalog, "sqlite:"):
+		return strings.TrimPrefix(strings.TrimPrefix(s.catalog, "sqlite:"), "//")
+	case strings.Contains(s.catalog, ":"):
+		return ""
+	}
+	return s.catalog
+}
+
 // open opens the table. The returned function closes the catalog.
 func (s *source) open(ctx context.Context) (*iceberg.Table, func() error, error) {
 	if s.metadata != "" {
@@ -62,9 +78,13 @@ func (s *source) open(ctx context.Context) (*iceberg.Table, func() error, error)
 		t, err := iceberg.OpenMetadata(s.metadata)
 		return t, func() error { return nil }, err
 	}
-	if s.catalog == "" && s.warehouse != "" { // which opening would create
-		if _, err := os.Stat(filepath.Join(s.warehouse, "catalog.db")); err != nil {
-			return nil, nil, fmt.Errorf("no warehouse in %s (lake load creates it): %w", s.warehouse, err)
+	if file := s.sqliteFile(); file != "" { // which opening would create
+		if _, err := os.Stat(file); err != nil {
+			what := "no warehouse in " + s.warehouse
+			if s.catalog != "" {
+				what = "no catalog " + file
+			}
+			return nil, nil, fmt.Errorf("%s (lake load creates it): %w", what, err)
 		}
 	}
 	cat, err := s.openCatalog(ctx)
