@@ -213,6 +213,9 @@ func castFloat(s *Scalar, bits int) (float64, bool) {
 
 // castDecimal rounds s half up to scale and checks that precision holds it.
 func castDecimal(s *Scalar, precision, scale int) (Scalar, bool) {
+	if precision < 1 || precision > MaxPrecision || scale < 0 || scale > precision {
+		return Scalar{}, false
+	}
 	var d Decimal
 	var ok bool
 	switch s.Kind {
@@ -294,7 +297,7 @@ func castTimestamp(s *Scalar) (int64, bool) {
 		return truncFloat(s.Float * 1e6)
 	case KindString:
 		days, clock, offset, ok := parseTimestamp(trimSpace(s.Bytes))
-		us, fits := microsOf(days, clock-offset)
+		us, fits := addUnits(days, microsPerDay, clock-offset)
 		return us, ok && fits
 	}
 	return castInstant(s)
@@ -305,7 +308,7 @@ func castTimestamp(s *Scalar) (int64, bool) {
 func castTimestampNTZ(s *Scalar) (int64, bool) {
 	if s.Kind == KindString {
 		days, clock, _, ok := parseTimestamp(trimSpace(s.Bytes))
-		us, fits := microsOf(days, clock)
+		us, fits := addUnits(days, microsPerDay, clock)
 		return us, ok && fits
 	}
 	return castInstant(s)

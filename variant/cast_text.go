@@ -257,18 +257,17 @@ func parseTimestamp(b []byte) (days, clock, offset int64, ok bool) {
 	return days, clock, offset, ok
 }
 
-// microsOf returns the microseconds of a day and some more, of which there are less
-// than two days' in either direction; false where 64 bits do not hold them.
-func microsOf(days, micros int64) (int64, bool) {
-	if days < 0 { // towards zero first, so that only the sum can overflow
-		days, micros = days+1, micros-microsPerDay
+// addUnits returns n*unit + rest, where rest is less than two units in either
+// direction; false where 64 bits do not hold it.
+func addUnits(n, unit, rest int64) (int64, bool) {
+	if n < 0 { // towards zero first, so that only the sum can overflow
+		n, rest = n+1, rest-unit
 	}
-	const limit = math.MaxInt64 / microsPerDay
-	if days > limit || days < -limit {
+	if limit := math.MaxInt64 / unit; n > limit || n < -limit {
 		return 0, false
 	}
-	us := days*microsPerDay + micros
-	return us, (us < days*microsPerDay) == (micros < 0)
+	sum := n*unit + rest
+	return sum, (sum < n*unit) == (rest < 0)
 }
 
 // timestampClock reads the time of day and leaves the zone.

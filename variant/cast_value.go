@@ -144,9 +144,9 @@ func (c *caster) nested(v Value, t *Type) error {
 	var err error
 	switch t.ID {
 	case TypeArray:
-		err = c.elements(v, &k, t.Elem)
+		err = c.elements(v, &k, t.elem())
 	case TypeMap:
-		err = c.entries(v, &k, &d, t.Elem)
+		err = c.entries(v, &k, &d, t.elem())
 	default:
 		err = c.fields(v, &k, &d, t.Fields)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // ErrGoType is returned by [Marshal] and [Unmarshal] when a Go type and a value do
@@ -25,11 +26,16 @@ type GoTypeError struct {
 	Reason string
 }
 
+// Error tells types, place and reason.
 func (e *GoTypeError) Error() string {
-	if e.Kind == KindMissing {
-		return fmt.Sprintf("variant: cannot marshal %s at %s: %s", e.Type, e.Path, e.Reason)
+	typ := "nil"
+	if e.Type != nil {
+		typ = e.Type.String()
 	}
-	return fmt.Sprintf("variant: cannot unmarshal %s into %s at %s: %s", e.Kind, e.Type, e.Path, e.Reason)
+	if e.Kind == KindMissing {
+		return fmt.Sprintf("variant: cannot marshal %s at %s: %s", typ, e.Path, e.Reason)
+	}
+	return fmt.Sprintf("variant: cannot unmarshal %s into %s at %s: %s", e.Kind, typ, e.Path, e.Reason)
 }
 
 // Is reports whether target is [ErrGoType].
@@ -116,6 +122,7 @@ func buildPlan(typ reflect.Type, opt goOption) *goPlan {
 }
 
 var (
+	typeString      = reflect.TypeFor[string]()
 	typeTime        = reflect.TypeFor[time.Time]()
 	typeDuration    = reflect.TypeFor[time.Duration]()
 	typeDecimal     = reflect.TypeFor[Decimal]()
@@ -140,6 +147,7 @@ type goField struct {
 	index     []int  // as reflect.Value.FieldByIndex takes it
 	opt       goOption
 	omitEmpty bool
+	omitZero  bool
 	tagged    bool
 	plan      *goPlan
 	typ       reflect.Type
@@ -225,12 +233,17 @@ func newGoField(sf *reflect.StructField, tag string, index []int) goField {
 		f.name = sf.Name
 	}
 	f.key = []byte(f.name)
+	if !utf8.ValidString(f.name) {
+		f.bad = fmt.Sprintf("the name of %s is not UTF-8", sf.Name)
+	}
 	for option := range strings.SplitSeq(options, ",") {
 		switch bit, ok := goOptions[option]; {
 		case ok:
 			f.opt |= bit
 		case option == "omitempty":
 			f.omitEmpty = true
+		case option == "omitzero":
+			f.omitZero = true
 		case option != "":
 			f.bad = fmt.Sprintf("unknown option %q in the tag of %s", option, sf.Name)
 		}

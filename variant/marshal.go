@@ -3,6 +3,7 @@ package variant
 import (
 	"reflect"
 	"sync"
+	"unicode/utf8"
 )
 
 // Marshal returns x as a Variant that shares no bytes with it.
@@ -24,13 +25,16 @@ import (
 //	json.Number, json.RawMessage     as JSON text is encoded
 //	Value                            as it is; a missing one is null
 //	slice, array                     array
-//	map with string keys, struct     object
+//	map, struct                      object
 //	interface, pointer               what it holds
 //
 // A struct field is named by its tag, `variant:"name,option,..."`, or by its Go
-// name; "-" leaves it out. Options are those above and omitempty, which leaves out
-// false, 0, "", nil, empty arrays, slices and maps, and the zero time.Time.
-// Embedded structs give their fields to the outer one, as in encoding/json.
+// name; "-" leaves it out. Options are those above, omitempty, which leaves out
+// false, 0, "", nil, empty arrays, slices and maps, and the zero time.Time, and
+// omitzero, which leaves out zero values and those whose method IsZero says so.
+// Embedded structs give their fields to the outer one, and keys of maps are strings,
+// integers or encoding.TextMarshaler, as in encoding/json. Other methods of types,
+// MarshalJSON among them, are not called.
 //
 // Errors Is [ErrGoType] where a Go value has no Variant, [ErrDepth] beyond
 // MaxDepth, which ends cycles too.
@@ -109,13 +113,20 @@ func (e *goEncoder) bytes(k Kind, x []byte) {
 	e.sink.Scalar(&e.scalar)
 }
 
-func (e *goEncoder) string(x string) {
+func (e *goEncoder) string(x string) error {
 	if e.builder != nil {
-		e.builder.Text(x)
-		return
+		if e.builder.Text(x); e.builder.err == nil {
+			return nil
+		}
 	}
-	e.text = append(e.text[:0], x...)
-	e.bytes(KindString, e.text)
+	if !utf8.ValidString(x) {
+		return &GoTypeError{Type: typeString, Reason: "it is not UTF-8"}
+	}
+	if e.builder == nil {
+		e.text = append(e.text[:0], x...)
+		e.bytes(KindString, e.text)
+	}
+	return nil
 }
 
 // enter opens a container. Cycles of pointers end here.
@@ -139,7 +150,7 @@ func (e *goEncoder) any(x any) error {
 	case nil:
 		e.null()
 	case string:
-		e.string(x)
+		return e.string(x)
 	case float64:
 		e.float(KindDouble, x)
 	case int64:
@@ -181,7 +192,9 @@ func (e *goEncoder) mapOfAny(m map[string]any) error {
 	}
 	for i := range e.sortKeys(from) {
 		k := e.keys[from+i]
-		e.key(k)
+		if err := e.key(k); err != nil {
+			return err
+		}
 		if err := e.any(m[k]); err != nil {
 			return goWithin(err, Step{Name: k})
 		}

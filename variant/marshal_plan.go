@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // encoderFor returns the function that writes a Go type.
@@ -28,7 +28,7 @@ func encoderFor(typ reflect.Type, opt goOption) encodeFunc {
 	case reflect.Float64:
 		return func(e *goEncoder, v reflect.Value) error { e.float(KindDouble, v.Float()); return nil }
 	case reflect.String:
-		return func(e *goEncoder, v reflect.Value) error { e.string(v.String()); return nil }
+		return func(e *goEncoder, v reflect.Value) error { return e.string(v.String()) }
 	case reflect.Interface:
 		return encodeInterface
 	case reflect.Pointer:
@@ -174,47 +174,6 @@ func (e *goEncoder) byteArray(k Kind, v reflect.Value) {
 	e.bytes(k, e.text)
 }
 
-func mapEncoder(typ reflect.Type, opt goOption) encodeFunc {
-	if typ.Key().Kind() != reflect.String {
-		return func(_ *goEncoder, v reflect.Value) error {
-			return &GoTypeError{Type: v.Type(), Reason: "the keys of a map must be strings"}
-		}
-	}
-	elem := buildPlan(typ.Elem(), opt)
-	type entry struct {
-		key   string
-		value reflect.Value
-	}
-	return func(e *goEncoder, v reflect.Value) error {
-		if v.IsNil() {
-			e.null()
-			return nil
-		}
-		if err := e.enter(KindObject); err != nil {
-			return err
-		}
-		entries := make([]entry, 0, v.Len())
-		for k, x := range v.Seq2() {
-			entries = append(entries, entry{k.String(), x})
-		}
-		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-		for i := range entries {
-			e.key(entries[i].key)
-			if err := elem.encode(e, entries[i].value); err != nil {
-				return goWithin(err, Step{Name: entries[i].key})
-			}
-		}
-		e.leave()
-		return nil
-	}
-}
-
-// key passes a name that is a string.
-func (e *goEncoder) key(name string) {
-	e.text = append(e.text[:0], name...)
-	e.sink.Key(e.text)
-}
-
 // pushKeys, sortKeys and popKeys keep the sorted keys of nested maps on one stack.
 func (e *goEncoder) pushKeys() int { return len(e.keys) }
 
@@ -243,7 +202,7 @@ func structEncoder(fields []goField) encodeFunc {
 		for i := range fields {
 			f := &fields[i]
 			x, ok := f.of(v)
-			if !ok || f.omitEmpty && isEmpty(x) {
+			if !ok || f.omitEmpty && isEmpty(x) || f.omitZero && isZero(x) {
 				continue
 			}
 			e.sink.Key(f.key)
@@ -271,6 +230,25 @@ func (f *goField) of(v reflect.Value) (reflect.Value, bool) {
 		v = v.Field(at)
 	}
 	return v, true
+}
+
+// zeroer is what time.Time and others have to say which of their values is zero.
+type zeroer interface{ IsZero() bool }
+
+var typeZeroer = reflect.TypeFor[zeroer]()
+
+// isZero reports whether v is the zero value, or says so itself. As in encoding/json
+// the static type decides whether it is asked.
+func isZero(v reflect.Value) bool {
+	switch {
+	case v.IsZero():
+		return true
+	case v.Type().Implements(typeZeroer):
+		return v.Interface().(zeroer).IsZero()
+	case v.CanAddr() && reflect.PointerTo(v.Type()).Implements(typeZeroer):
+		return v.Addr().Interface().(zeroer).IsZero()
+	}
+	return false
 }
 
 func isEmpty(v reflect.Value) bool {
@@ -304,14 +282,14 @@ func (e *goEncoder) time(t time.Time, opt goOption) error {
 	if opt&optNanos != 0 {
 		kind, perSecond, rest = KindTimestampNanos, 1e9, int64(t.Nanosecond())
 	}
-	limit := int64(1<<63-1)/perSecond - 1
-	if wall > limit || wall < -limit {
+	x, ok := addUnits(wall, perSecond, rest)
+	if !ok {
 		return &GoTypeError{Type: typeTime, Reason: "the time is out of range"}
 	}
 	if opt&optNTZ != 0 {
 		kind++ // the kinds without a zone follow those with one
 	}
-	e.put(kind, wall*perSecond+rest)
+	e.put(kind, x)
 	return nil
 }
 
@@ -394,6 +372,9 @@ func (e *goEncoder) textOf(m encoding.TextMarshaler, typ reflect.Type) error {
 	text, err := m.MarshalText()
 	if err != nil {
 		return &GoTypeError{Type: typ, Reason: err.Error()}
+	}
+	if !utf8.Valid(text) {
+		return &GoTypeError{Type: typ, Reason: "its text is not UTF-8"}
 	}
 	e.bytes(KindString, text)
 	return nil

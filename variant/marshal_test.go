@@ -3,6 +3,7 @@ package variant
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"net/netip"
@@ -204,10 +205,10 @@ func TestMarshal_Errors(t *testing.T) {
 		err  error
 		text string
 	}{
-		"channel":  {map[string]any{"a": []any{1, make(chan int)}}, ErrGoType, "cannot marshal chan int at $['a'][1]"},
-		"function": {func() {}, ErrGoType, "at $:"},
-		"complex":  {struct{ C complex128 }{}, ErrGoType, "at $['C']"},
-		"int keys": {map[int]int{1: 1}, ErrGoType, "keys of a map must be strings"},
+		"channel":    {map[string]any{"a": []any{1, make(chan int)}}, ErrGoType, "cannot marshal chan int at $['a'][1]"},
+		"function":   {func() {}, ErrGoType, "at $:"},
+		"complex":    {struct{ C complex128 }{}, ErrGoType, "at $['C']"},
+		"float keys": {map[float64]int{1: 1}, ErrGoType, "keys of a map must be strings"},
 		"unknown tag": {struct {
 			X int `variant:"x,dat"`
 		}{}, ErrGoType, `unknown option "dat" in the tag of X`},
@@ -218,7 +219,9 @@ func TestMarshal_Errors(t *testing.T) {
 		"bad number":    {json.Number("1x"), ErrGoType, "it is no number"},
 		"bad number 2":  {json.Number(`"1"`), ErrGoType, "it is no number"},
 		"bad JSON":      {json.RawMessage(`{"a":}`), ErrSyntax, ""},
-		"invalid UTF-8": {"\xff", nil, "UTF-8"},
+		"invalid UTF-8": {map[string]any{"a": []any{"\xff"}}, ErrGoType, "cannot marshal string at $['a'][0]: it is not UTF-8"},
+		"invalid key":   {map[string]any{"a": map[string]int{"\xff": 1}}, ErrGoType, `at $['a']: the key "\xff" is not UTF-8`},
+		"invalid key 2": {map[string]any{"a": map[string]any{"\xff": 1}}, ErrGoType, `at $['a']: the key "\xff" is not UTF-8`},
 		"day": {struct {
 			D time.Duration `variant:",time"`
 		}{25 * time.Hour}, ErrGoType, "a time of day"},
@@ -235,6 +238,87 @@ func TestMarshal_Errors(t *testing.T) {
 	}
 }
 
+// keyedMaps has maps whose keys are no plain strings.
+type keyedMaps struct {
+	Ints   map[int8]string
+	Uints  map[uint]string
+	Texts  map[netip.Addr]string
+	Named  map[marshalName]string
+	Nested map[int]map[int]bool
+	None   error
+}
+
+type marshalName string
+
+// TestMarshal_MapKeys: keys that are integers or texts become names as in
+// encoding/json, and keys again.
+func TestMarshal_MapKeys(t *testing.T) {
+	x := keyedMaps{
+		Ints: map[int8]string{-128: "a", 9: "b", 10: "c"}, Uints: map[uint]string{math.MaxUint: "d"},
+		Texts: map[netip.Addr]string{netip.MustParseAddr("::1"): "e"}, Named: map[marshalName]string{"": "f"},
+		Nested: map[int]map[int]bool{1: {2: true}},
+	}
+	v, err := Marshal(x)
+	require.NoError(t, err)
+	require.NoError(t, v.Validate())
+	want, err := json.Marshal(x)
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), v.String())
+	back := keyedMaps{None: io.EOF}
+	require.NoError(t, Unmarshal(v, &back))
+	require.Equal(t, x, back, "a null sets an interface with methods to nil")
+}
+
+// TestMarshal_OmitZero: zero values are left out, and what IsZero calls so.
+func TestMarshal_OmitZero(t *testing.T) {
+	type omit struct {
+		A int        `variant:"a,omitzero"`
+		B [2]int     `variant:"b,omitzero"`
+		C struct{}   `variant:"c,omitzero"`
+		D time.Time  `variant:"d,omitzero"`
+		E *time.Time `variant:"e,omitzero"`
+		F []int      `variant:"f,omitzero"`
+		G any        `variant:"g,omitzero"`
+	}
+	v, err := Marshal(omit{D: time.Time{}.In(time.FixedZone("x", 3600))})
+	require.NoError(t, err)
+	require.Equal(t, "{}", v.String())
+	v, err = Marshal(&omit{A: 1, B: [2]int{0, 1}, D: time.Unix(0, 0), E: new(time.Time), F: []int{}, G: time.Time{}})
+	require.NoError(t, err)
+	require.Equal(t, `{"a":1,"b":[0,1],"d":"1970-01-01 00:00:00+00:00","f":[],"g":"0001-01-01 00:00:00+00:00"}`, v.String())
+}
+
+// TestMarshal_V18_ExtremesOfTime: every instant that a timestamp holds comes back, and
+// the next one is an error.
+func TestMarshal_V18_ExtremesOfTime(t *testing.T) {
+	type stamps struct {
+		Micros time.Time `variant:",ntz"`
+		Nanos  time.Time `variant:",nanos"`
+	}
+	for _, x := range []stamps{
+		{time.UnixMicro(math.MaxInt64).UTC(), time.Unix(0, math.MaxInt64).UTC()},
+		{time.UnixMicro(math.MinInt64).UTC(), time.Unix(0, math.MinInt64).UTC()},
+		{time.UnixMicro(-1).UTC(), time.Unix(0, -1).UTC()},
+	} {
+		v, err := Marshal(x)
+		require.NoError(t, err)
+		var back stamps
+		require.NoError(t, Unmarshal(v, &back))
+		require.Equal(t, x, back)
+	}
+	for _, x := range []stamps{
+		{Micros: time.UnixMicro(math.MaxInt64).Add(time.Microsecond)},
+		{Micros: time.UnixMicro(math.MinInt64).Add(-time.Microsecond)},
+		{Micros: time.Unix(1<<60, 0)},
+		{Nanos: time.Unix(0, math.MaxInt64).Add(1)},
+		{Nanos: time.Unix(0, math.MinInt64).Add(-1)},
+	} {
+		_, err := Marshal(x)
+		require.ErrorIs(t, err, ErrGoType)
+		require.ErrorContains(t, err, "out of range")
+	}
+}
+
 func TestUnmarshal_Errors(t *testing.T) {
 	for name, c := range map[string]struct {
 		json string
@@ -243,7 +327,7 @@ func TestUnmarshal_Errors(t *testing.T) {
 	}{
 		"no pointer":  {`1`, 1, "no pointer"},
 		"nil pointer": {`1`, (*int)(nil), "no pointer"},
-		"nil":         {`1`, nil, "no pointer"},
+		"nil":         {`1`, nil, "cannot unmarshal int8 into nil at $: it is no pointer"},
 		"string": {`{"a":[1,"x"]}`, new(struct {
 			A []int `variant:"a"`
 		}), "cannot unmarshal string into int at $['a'][1]: the types differ"},
@@ -257,7 +341,11 @@ func TestUnmarshal_Errors(t *testing.T) {
 		"container":    {`[]`, new(int), "cannot unmarshal array into int"},
 		"length":       {`[1]`, new([2]int), "lengths differ"},
 		"channel":      {`1`, new(chan int), "no Variant goes into it"},
-		"int keys":     {`{}`, new(map[int]int), "no Variant goes into it"},
+		"float keys":   {`{}`, new(map[float64]int), "no Variant goes into it"},
+		"int keys":     {`{"x":1}`, new(map[int]int), `the key "x" is no int`},
+		"small keys":   {`{"256":1}`, new(map[uint8]int), `the key "256" is no uint8`},
+		"text keys":    {`{"x":1}`, new(map[netip.Addr]int), "unable to parse IP"},
+		"interface":    {`1`, new(error), "no Variant goes into it"},
 		"bad address":  {`"x"`, new(netip.Addr), "unable to parse IP"},
 		"deep in maps": {`{"a":{"b":true}}`, new(map[string]map[string]string), "at $['a']['b']"},
 	} {

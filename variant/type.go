@@ -50,12 +50,13 @@ func (id TypeID) String() string {
 	return "TypeID(" + strconv.Itoa(int(id)) + ")"
 }
 
-// Type is the target of a cast. The zero Type is variant.
+// Type is the target of a cast. The zero Type is variant. No value casts to a decimal
+// whose precision or scale is out of range.
 type Type struct {
 	ID        TypeID
 	Precision int         // decimal: 1 .. 38 digits
 	Scale     int         // decimal: 0 .. Precision digits after the point
-	Elem      *Type       // array: its elements; map: its values (keys are strings)
+	Elem      *Type       // array: its elements; map: its values (keys are strings); nil is variant
 	Fields    []TypeField // struct, in order
 }
 
@@ -73,7 +74,7 @@ func (t *Type) Equal(o *Type) bool {
 	if t.ID != o.ID || t.Precision != o.Precision || t.Scale != o.Scale || len(t.Fields) != len(o.Fields) {
 		return false
 	}
-	if (t.Elem == nil) != (o.Elem == nil) || t.Elem != nil && !t.Elem.Equal(o.Elem) {
+	if (t.Elem != nil || o.Elem != nil) && !t.elem().Equal(o.elem()) {
 		return false
 	}
 	for i := range t.Fields {
@@ -83,6 +84,16 @@ func (t *Type) Equal(o *Type) bool {
 	}
 	return true
 }
+
+// elem returns the type of elements or values.
+func (t *Type) elem() *Type {
+	if t.Elem == nil {
+		return &anyType
+	}
+	return t.Elem
+}
+
+var anyType Type
 
 // String returns the SQL text of t, which [ParseType] reads back.
 func (t Type) String() string { return string(t.appendText(nil)) }
@@ -94,10 +105,10 @@ func (t *Type) appendText(dst []byte) []byte {
 		return fmt.Appendf(dst, "(%d,%d)", t.Precision, t.Scale)
 	case TypeArray:
 		dst = append(dst, '<')
-		return append(t.Elem.appendText(dst), '>')
+		return append(t.elem().appendText(dst), '>')
 	case TypeMap:
 		dst = append(dst, "<string,"...)
-		return append(t.Elem.appendText(dst), '>')
+		return append(t.elem().appendText(dst), '>')
 	case TypeStruct:
 		dst = append(dst, '<')
 		for i := range t.Fields {

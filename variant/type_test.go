@@ -82,3 +82,29 @@ func ExampleParseType() {
 	// struct<name:string,price:decimal(9,2)> <nil>
 	// decimal 9
 }
+
+// TestType_ByHand: types that ParseType does not give are no surprise.
+func TestType_ByHand(t *testing.T) {
+	v := mustParse(t, `[1,"x"]`)
+	list := Type{ID: TypeArray}
+	require.Equal(t, "array<variant>", list.String())
+	require.True(t, list.Equal(&Type{ID: TypeArray, Elem: &Type{}}))
+	require.False(t, list.Equal(&Type{ID: TypeArray, Elem: &Type{ID: TypeInt}}))
+	got, err := Cast(v, list)
+	require.NoError(t, err)
+	require.Equal(t, `[1,"x"]`, got.String())
+	require.Equal(t, "map<string,variant>", Type{ID: TypeMap}.String())
+	for _, typ := range []Type{
+		{ID: TypeDecimal},
+		{ID: TypeDecimal, Precision: -1},
+		{ID: TypeDecimal, Precision: 39},
+		{ID: TypeDecimal, Precision: 9, Scale: 10},
+		{ID: TypeDecimal, Precision: 9, Scale: -1},
+		{ID: TypeDecimal, Precision: 38, Scale: 300},
+		{ID: 99},
+	} {
+		_, err := Cast(v.Index(0), typ)
+		require.ErrorIs(t, err, ErrCast, "%+v", typ)
+		require.NotEmpty(t, typ.String())
+	}
+}

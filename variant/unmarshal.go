@@ -10,8 +10,9 @@ import (
 // what is stored shares no bytes with v. Numbers convert within their class and
 // without loss: a Go integer takes exact numbers that are whole and fit, a Go float
 // any number (an exact one rounded to the nearest), [Decimal] and big.Int exact
-// numbers. time.Time takes timestamps of all four kinds, in UTC, and dates. An
-// interface takes
+// numbers. time.Time takes timestamps of all four kinds, in UTC, and dates; with the
+// option time it takes a time of day, in the year 1. An array takes as many elements
+// as it has. An empty interface takes
 //
 //	null nil, boolean bool, integer int64, decimal Decimal, float float32,
 //	double float64, string string, binary []byte, uuid [16]byte, date and
@@ -22,8 +23,7 @@ import (
 // Names match exactly. Slices are reused, maps are added to.
 //
 // Errors Is [ErrGoType] where a value does not fit, with its path, [ErrCorrupt], or
-// [ErrUsage] when v is missing.
-// What was stored before an error stays.
+// [ErrUsage] when v is missing. What was stored before an error stays.
 func Unmarshal(v Value, x any) error {
 	dst := reflect.ValueOf(x)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {

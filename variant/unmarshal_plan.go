@@ -29,6 +29,7 @@ func decoderFor(typ reflect.Type, opt goOption) decodeFunc {
 		if typ.NumMethod() == 0 {
 			return decodeAny
 		}
+		return nullOnly
 	case reflect.Pointer:
 		return pointerDecoder(typ, buildPlan(typ.Elem(), opt))
 	case reflect.Slice:
@@ -42,15 +43,24 @@ func decoderFor(typ reflect.Type, opt goOption) decodeFunc {
 		}
 		return arrayDecoder(buildPlan(typ.Elem(), opt))
 	case reflect.Map:
-		if typ.Key().Kind() == reflect.String {
-			return mapDecoder(typ, buildPlan(typ.Elem(), opt))
-		}
+		return mapDecoder(typ, opt)
 	case reflect.Struct:
 		return structDecoder(goFields(typ))
 	}
-	return func(d *goDecoder, b []byte, dst reflect.Value) error {
-		return mismatch(firstKind(b), dst, "no Variant goes into it")
+	return undecodable
+}
+
+func undecodable(_ *goDecoder, b []byte, dst reflect.Value) error {
+	return mismatch(firstKind(b), dst, "no Variant goes into it")
+}
+
+// nullOnly is for interfaces with methods, of which nothing but nil can be made.
+func nullOnly(d *goDecoder, b []byte, dst reflect.Value) error {
+	if firstKind(b) != KindNull {
+		return undecodable(d, b, dst)
 	}
+	dst.SetZero()
+	return nil
 }
 
 func firstKind(b []byte) Kind {
@@ -229,36 +239,6 @@ func arrayDecoder(elem *goPlan) decodeFunc {
 			if err := elem.decode(d, c.child(i), dst.Index(i)); err != nil {
 				return goWithin(err, Step{Index: i, IsIndex: true})
 			}
-		}
-		d.depth--
-		return nil
-	}
-}
-
-func mapDecoder(typ reflect.Type, elem *goPlan) decodeFunc {
-	return func(d *goDecoder, b []byte, dst reflect.Value) error {
-		c, none, err := d.open(b, KindObject, dst)
-		if err != nil || none {
-			if none {
-				dst.SetZero()
-			}
-			return err
-		}
-		if dst.IsNil() {
-			dst.Set(reflect.MakeMapWithSize(typ, min(c.n, maxPrealloc)))
-		}
-		key, x := reflect.New(typ.Key()).Elem(), reflect.New(typ.Elem()).Elem()
-		for i := range c.n {
-			name, ok := d.name(c.id(i))
-			if !ok {
-				return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
-			}
-			key.SetString(name)
-			x.SetZero()
-			if err := elem.decode(d, c.child(i), x); err != nil {
-				return goWithin(err, Step{Name: name})
-			}
-			dst.SetMapIndex(key, x)
 		}
 		d.depth--
 		return nil
