@@ -33,6 +33,7 @@ type layout struct {
 	typedDef uint8 // def of a typed_value that is not null
 	width    int   // Leaf: bytes of a FIXED value
 	first    int   // first column of typed_value: its levels tell presence
+	past     int   // one after the last column of typed_value
 	end      int   // one after the last column of this pair
 
 	fields []*layout // Object, sorted by name
@@ -135,6 +136,7 @@ func (w *walker) pair(l *layout, group *leaf.Node, def, rep uint8, depth int, ro
 			err = w.value(l, c)
 		case c.Name == typedName && l.shape == Opaque:
 			err = w.typed(l, c, depth)
+			l.past = w.columns
 		case c.Name == metadataName && root && w.file.meta == noColumn:
 			err = w.metadata(l, c)
 		default:

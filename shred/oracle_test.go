@@ -268,7 +268,7 @@ func construct(b *variant.Builder, meta []byte, r *record) error {
 		}
 		b.Scalar(typed.scalar)
 		return nil
-	case len(typed.fields) == 1 && typed.fields[typed.order[0]].fields == nil:
+	case len(typed.fields) == 1 && typed.fields[typed.order[0]].fields == nil && !typed.fields[typed.order[0]].null:
 		if hasValue {
 			return fmt.Errorf("conflict: value beside a shredded array")
 		}

@@ -178,7 +178,7 @@ func collectTree(l *layout, need []bool, allNull func(int) bool) bool {
 	case List:
 		residual = collectTree(l.elem, need, allNull) || residual
 	}
-	if !slices.Contains(need[l.first:l.end], true) {
+	if !slices.Contains(need[l.first:l.past], true) {
 		need[l.first] = true
 	}
 	return residual
