@@ -3,6 +3,7 @@ package variant
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -137,9 +138,12 @@ const (
 	writeObject
 	writeArray
 	writeDecimal4
+	writeDecimal8
 	writeInt8
 	writeInt16
 	writeInt32
+	writeInt64
+	writeDouble
 	writeNull
 	writeTrue
 	writeFalse
@@ -151,7 +155,8 @@ var writeClasses = func() (t [256]writeClass) {
 	}
 	t[primNull<<2], t[primTrue<<2], t[primFalse<<2] = writeNull, writeTrue, writeFalse
 	t[primInt8<<2], t[primInt16<<2], t[primInt32<<2] = writeInt8, writeInt16, writeInt32
-	t[primDecimal4<<2] = writeDecimal4
+	t[primDecimal4<<2], t[primDecimal8<<2] = writeDecimal4, writeDecimal8
+	t[primInt64<<2], t[primDouble<<2] = writeInt64, writeDouble
 	return t
 }()
 
@@ -179,12 +184,31 @@ func (w *jsonWriter) value(dst, b []byte, depth int) ([]byte, error) {
 		if b[1] <= MaxPrecision && x < 1e9 && x > -1e9 {
 			return appendSmallDecimal(dst, int64(x), b[1]), nil
 		}
+	case writeDecimal8:
+		if len(b) < 10 {
+			break
+		}
+		x := int64(binary.LittleEndian.Uint64(b[2:]))
+		if b[1] <= MaxPrecision && x < 1e18 && x > -1e18 {
+			return appendSmallDecimal(dst, x, b[1]), nil
+		}
 	case writeInt8:
 		return appendInt(dst, int64(int8(b[1]))), nil
 	case writeInt16:
 		return appendInt(dst, int64(int16(binary.LittleEndian.Uint16(b[1:])))), nil
 	case writeInt32:
 		return appendInt(dst, int64(int32(binary.LittleEndian.Uint32(b[1:])))), nil
+	case writeInt64:
+		if len(b) >= 9 {
+			return appendInt(dst, int64(binary.LittleEndian.Uint64(b[1:]))), nil
+		}
+	case writeDouble:
+		if len(b) < 9 {
+			break
+		}
+		if f := math.Float64frombits(binary.LittleEndian.Uint64(b[1:])); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return appendFloat(dst, f, 64), nil
+		}
 	case writeNull:
 		return append(dst, "null"...), nil
 	case writeTrue:

@@ -51,14 +51,23 @@ func appendPadded(dst []byte, x uint64, n int) []byte {
 
 func appendInt(dst []byte, x int64) []byte {
 	sign := x >> 63
-	if mag := uint64((x ^ sign) - sign); mag < 1e8 {
+	mag := uint64((x ^ sign) - sign)
+	if mag < 1e8 {
 		return appendShort(dst, sign, uint32(mag), 0)
 	}
-	mag := uint64(x)
-	if x < 0 {
-		dst, mag = append(dst, '-'), -mag
+	high := mag / 1e8
+	if high < 1e8 {
+		dst = appendShort(dst, sign, uint32(high), 0)
+	} else {
+		dst = appendShort(dst, sign, uint32(high/1e8), 0)
+		dst = appendEight(dst, uint32(high%1e8))
 	}
-	return appendPadded(dst, mag, 1)
+	return appendEight(dst, uint32(mag-high*1e8))
+}
+
+// appendEight appends x < 10^8 in eight digits.
+func appendEight(dst []byte, x uint32) []byte {
+	return binary.LittleEndian.AppendUint64(dst, eightDigits(x))
 }
 
 // appendSmallDecimal appends x / 10^scale without trailing zeros.
@@ -67,6 +76,12 @@ func appendSmallDecimal(dst []byte, x int64, scale uint8) []byte {
 	mag := uint64((x ^ sign) - sign)
 	if mag < 1e8 && scale < 8 {
 		return appendShort(dst, sign, uint32(mag), int(scale))
+	}
+	if scale > 0 && scale <= 16 {
+		if whole := mag / pow10[scale]; whole < 1e8 {
+			dst = appendShort(dst, sign, uint32(whole), 0)
+			return appendFraction(dst, (mag-whole*pow10[scale])*pow10[16-scale])
+		}
 	}
 	if x < 0 {
 		dst = append(dst, '-')
@@ -125,6 +140,35 @@ func appendShort(dst []byte, sign int64, mag uint32, scale int) []byte {
 		n = whole + 1 + frac
 	}
 	return dst[:at+minus&1+n]
+}
+
+// appendFraction appends the point and x / 10^16, which is below 1, without trailing
+// zeros; nothing if it is 0.
+func appendFraction(dst []byte, x uint64) []byte {
+	if x == 0 {
+		return dst
+	}
+	at := len(dst)
+	if cap(dst)-at < 24 {
+		dst = slices.Grow(dst, 24)
+	}
+	out := dst[at : at+24]
+	out[0] = '.'
+	n := putSixteen(out[1:], x)
+	return dst[:at+1+n]
+}
+
+// putSixteen writes the 16 digits of x < 10^16 and returns how many there are up to
+// the last that is not 0.
+func putSixteen(out []byte, x uint64) int {
+	high := x / 1e8
+	first, second := eightDigits(uint32(high)), eightDigits(uint32(x-high*1e8))
+	binary.LittleEndian.PutUint64(out, first)
+	binary.LittleEndian.PutUint64(out[8:], second)
+	if second != asciiZeros {
+		return 16 - bits.LeadingZeros64(second^asciiZeros)>>3
+	}
+	return 8 - bits.LeadingZeros64(first^asciiZeros)>>3
 }
 
 // appendPoint appends mag / 10^scale with all its digits.
@@ -225,6 +269,14 @@ func appendFloat(dst []byte, f float64, size int) []byte {
 		return append(dst, "0.0"...)
 	}
 	var tmp [32]byte
+	if size == 64 {
+		if e := shortDigits(&tmp, math.Abs(f)); e != nil {
+			if f < 0 {
+				dst = append(dst, '-')
+			}
+			return appendJava(dst, e)
+		}
+	}
 	e := strconv.AppendFloat(tmp[:0], f, 'e', -1, size)
 	if e[0] == '-' {
 		dst = append(dst, '-')
@@ -236,6 +288,35 @@ func appendFloat(dst []byte, f float64, size int) []byte {
 		e = strconv.AppendFloat(tmp[:0], math.Abs(f), 'e', 1, size)
 	}
 	return appendJava(dst, e)
+}
+
+// shortDigits writes f > 0 as d.ddde±dd, if 15 digits are enough to read it back and
+// the power of ten is exact as a double; else it returns nil. Doubles tell all numbers
+// of 15 digits apart, so that none with fewer digits, once zeros are cut off, reads
+// back as f too.
+func shortDigits(tmp *[32]byte, f float64) []byte {
+	// log10 of the power of two, which may be one less than that of f.
+	exp := (int(math.Float64bits(f)>>52) - 1023) * 78913 >> 18
+	k := 14 - exp
+	if k < 1 || k >= len(exactPow10) {
+		return nil
+	}
+	m := uint64(f*exactPow10[k] + 0.5)
+	if m >= 1e15 {
+		k--
+		m = uint64(f*exactPow10[k] + 0.5)
+	}
+	if float64(m)/exactPow10[k] != f || m >= 1e15 {
+		return nil
+	}
+	n := max(putSixteen(tmp[1:], 10*m), 2)
+	tmp[0], tmp[1] = tmp[1], '.'
+	exp = 14 - k
+	e := append(tmp[:n+1], 'e', '+')
+	if exp < 0 {
+		e[n+2], exp = '-', -exp
+	}
+	return append(e, byte('0'+exp/10), byte('0'+exp%10))
 }
 
 // appendJava rewrites d.ddde±dd, which has one digit or more after the point.
