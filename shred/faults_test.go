@@ -159,7 +159,7 @@ func TestWriter_S04_OnlyLosslessConversions(t *testing.T) {
 		{"decimal(20,0)", `100000000000000000000`, false},
 		{"decimal(9,2)", `1e0`, false},
 		{"decimal(9,2)", `"1.2"`, false},
-		{"decimal(18,9)", `0.0000000001`, false},
+		{"decimal(18,9)", `10.0000000001`, false},
 		{"date", `"2026-07-01"`, false},
 		{"list<int>", `{}`, false},
 		{"struct<a int>", `[]`, false},
@@ -173,6 +173,25 @@ func TestWriter_S04_OnlyLosslessConversions(t *testing.T) {
 		} else {
 			require.Equal(t, v.Bytes(), raw, "%s into %s", c.text, c.schema)
 		}
+	}
+}
+
+// TestWriter_DecimalsOfLongScales: the encoding allows a decimal4 of scale 10, but
+// Spark and arrow-rs refuse the value, and with it the file. A residual takes a width
+// that has as many digits as the scale; what it means stays the same.
+func TestWriter_DecimalsOfLongScales(t *testing.T) {
+	for text, header := range map[string]byte{
+		`0.123456789`: 8 << 2, `0.0000000001`: 9 << 2, `-0.000000000000000001`: 9 << 2,
+		`0.0000000000000000001`: 10 << 2, `0.1234567890123456789`: 10 << 2, `1.2345678901234567`: 9 << 2,
+	} {
+		v := mustJSON(t, text)
+		raw := residualOf(t, "variant", v)
+		require.Equal(t, header, raw[0], text)
+		got, err := variant.New(v.Metadata(), raw)
+		require.NoError(t, err)
+		require.True(t, variant.Equal(v, got), text)
+		inside := residualOf(t, "variant", mustJSON(t, `{"a":[`+text+`]}`))
+		require.Contains(t, string(inside), string(raw), "in containers too")
 	}
 }
 

@@ -226,6 +226,11 @@ func (k *rowSink) residual(n *node, slot uint32, s *variant.Scalar) {
 	if len(b.Offsets) == 0 {
 		b.Offsets = append(b.Offsets, 0)
 	}
+	if kind := residualKind(s); kind != s.Kind {
+		wide := *s
+		wide.Kind = kind
+		s = &wide
+	}
 	b.Data = variant.AppendScalar(b.Data, s)
 	b.Offsets = append(b.Offsets, uint32(len(b.Data)))
 }

@@ -22,6 +22,7 @@ func (t *tape) reset() { t.events, t.bytes = t.events[:0], t.bytes[:0] }
 
 func (t *tape) scalar(s *variant.Scalar) {
 	e := event{scalar: *s, at: int32(len(t.bytes))}
+	e.scalar.Kind = residualKind(s)
 	switch s.Kind {
 	case variant.KindString, variant.KindBinary, variant.KindUUID:
 		t.bytes = append(t.bytes, s.Bytes...)
@@ -54,4 +55,18 @@ func (t *tape) replay(sink variant.Sink, from, to int32) {
 			sink.Scalar(&e.scalar)
 		}
 	}
+}
+
+// residualKind is the kind under which a scalar is stored in a `value`. It is the
+// scalar's own, but for decimals with more digits behind the point than their width
+// has: the encoding allows a scale of 38 in any width, but Spark takes decimal4 with
+// a scale above 9 for malformed, and decimal8 above 18, and so does arrow-rs.
+func residualKind(s *variant.Scalar) variant.Kind {
+	switch {
+	case s.Kind == variant.KindDecimal4 && s.Scale > 9 && s.Scale <= 18:
+		return variant.KindDecimal8
+	case s.Kind == variant.KindDecimal4 && s.Scale > 18, s.Kind == variant.KindDecimal8 && s.Scale > 18:
+		return variant.KindDecimal16
+	}
+	return s.Kind
 }
