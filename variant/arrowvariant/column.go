@@ -54,7 +54,7 @@ func NewColumn(arr arrow.Array) (*Column, error) {
 		return nil, fmt.Errorf("%w: metadata of type %s", ErrType, typ.Field(at).Type)
 	}
 	var err error
-	if c.root, err = newShredded(storage, true); err != nil {
+	if c.root, err = newShredded(storage, 0); err != nil {
 		return nil, err
 	}
 	return c, nil

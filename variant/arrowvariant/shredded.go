@@ -37,9 +37,12 @@ type objectField struct {
 	pair  *shredded
 }
 
-// newShredded reads the fields of a group; root tells the top one, which also has
-// the metadata.
-func newShredded(group *array.Struct, root bool) (*shredded, error) {
+// newShredded reads the fields of a group below so many others; the top one has the
+// metadata, too.
+func newShredded(group *array.Struct, depth int) (*shredded, error) {
+	if depth > variant.MaxDepth {
+		return nil, fmt.Errorf("%w: %w", ErrType, variant.ErrDepth)
+	}
 	s := &shredded{}
 	typ := group.DataType().(*arrow.StructType)
 	for i, f := range typ.Fields() {
@@ -50,9 +53,9 @@ func newShredded(group *array.Struct, root bool) (*shredded, error) {
 				err = fmt.Errorf("%w: value of type %s", ErrType, f.Type)
 			}
 		case "typed_value":
-			s.typed, err = newTyped(group.Field(i))
+			s.typed, err = newTyped(group.Field(i), depth)
 		default:
-			if !root || f.Name != "metadata" {
+			if depth > 0 || f.Name != "metadata" {
 				err = fmt.Errorf("%w: field %s in a shredded group", ErrType, f.Name)
 			}
 		}
@@ -66,7 +69,7 @@ func newShredded(group *array.Struct, root bool) (*shredded, error) {
 	return s, nil
 }
 
-func newTyped(arr arrow.Array) (*typed, error) {
+func newTyped(arr arrow.Array, depth int) (*typed, error) {
 	t := &typed{arr: arr}
 	switch arr := arr.(type) {
 	case *array.Struct:
@@ -76,7 +79,7 @@ func newTyped(arr arrow.Array) (*typed, error) {
 			if !ok {
 				return nil, fmt.Errorf("%w: shredded field %s of type %s", ErrType, f.Name, f.Type)
 			}
-			pair, err := newShredded(group, false)
+			pair, err := newShredded(group, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -92,7 +95,7 @@ func newTyped(arr arrow.Array) (*typed, error) {
 		if !ok {
 			return nil, fmt.Errorf("%w: shredded elements of type %s", ErrType, arr.ListValues().DataType())
 		}
-		elem, err := newShredded(group, false)
+		elem, err := newShredded(group, depth+1)
 		t.list = &listColumn{arr, elem}
 		return t, err
 	}
