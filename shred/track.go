@@ -50,32 +50,37 @@ func (t *track) reset() { t.next, t.n, t.gaps = 0, 0, t.gaps[:0] }
 func (t *track) compose(dst, parent *leaf.Levels, present uint8) {
 	slot, k := uint32(0), 0
 	for _, r := range parent.Runs {
-		if r.Level != present {
+		if r.Level == present {
+			k = t.composeRun(dst, slot, slot+r.N, k, present)
+			slot += r.N
+		} else {
 			dst.Append(r.Level, int(r.N))
-			continue
-		}
-		end := slot + r.N
-		for slot < end {
-			switch {
-			case k < len(t.gaps) && slot >= t.gaps[k].at:
-				stop := min(t.gaps[k].at+t.gaps[k].n, end)
-				dst.Append(present, int(stop-slot))
-				if slot = stop; slot == t.gaps[k].at+t.gaps[k].n {
-					k++
-				}
-			case slot >= t.next:
-				dst.Append(present, int(end-slot))
-				slot = end
-			default:
-				stop := min(t.next, end)
-				if k < len(t.gaps) {
-					stop = min(t.gaps[k].at, end)
-				}
-				dst.Append(present+1, int(stop-slot))
-				slot = stop
-			}
 		}
 	}
+}
+
+// composeRun appends the levels of the child's slots from one on to the end of a
+// run. Gaps before k end before the first of them; it returns the same for the slot
+// after the last.
+func (t *track) composeRun(dst *leaf.Levels, slot, end uint32, k int, present uint8) int {
+	for slot < end {
+		level, stop := present+1, t.next
+		switch {
+		case slot >= t.next:
+			level, stop = present, end
+		case k < len(t.gaps) && slot >= t.gaps[k].at:
+			level, stop = present, t.gaps[k].at+t.gaps[k].n
+			if stop <= end {
+				k++
+			}
+		case k < len(t.gaps):
+			stop = t.gaps[k].at
+		}
+		stop = min(stop, end)
+		dst.Append(level, int(stop-slot))
+		slot = stop
+	}
+	return k
 }
 
 // lengths is a run-length list of list lengths.
