@@ -176,22 +176,3 @@ func TestFlat_TemplatesAreBounded(t *testing.T) {
 	}
 	require.Less(t, asm.kept, 1<<20, "templates were dropped once")
 }
-
-// TestAssemble_V18_TimesWithinADay: a typed leaf may hold a time that no value may.
-func TestAssemble_V18_TimesWithinADay(t *testing.T) {
-	for _, c := range []struct {
-		micros int64
-		ok     bool
-	}{{0, true}, {86_399_999_999, true}, {86_400_000_000, false}, {-1, false}} {
-		w := NewWriter(LeafOf(Type{Kind: variant.KindTime}), WriterOptions{})
-		require.NoError(t, w.WriteValue(scalarValue(variant.Scalar{Kind: variant.KindTime, Int: 1})))
-		bufferAt(t, w, "typed_value").Int64s[0] = c.micros
-		got, err := assembled(w, true)
-		if !c.ok {
-			require.ErrorIs(t, err, ErrCorrupt)
-			continue
-		}
-		require.NoError(t, err)
-		require.NoError(t, got[0].Validate())
-	}
-}

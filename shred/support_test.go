@@ -179,3 +179,73 @@ func (g generator) schema(depth int) *Schema {
 	}
 	return ObjectOf(fields)
 }
+
+// bufferAt returns the buffer of a path below the group, such as
+// "typed_value/a/value".
+func bufferAt(t *testing.T, w *Writer, path string) *leaf.Buffer {
+	t.Helper()
+	for _, b := range w.Buffers() {
+		if strings.Join(b.Path[1:], "/") == path {
+			return b
+		}
+	}
+	require.Fail(t, "no column", path)
+	return nil
+}
+
+func bytesAt(b *leaf.Buffer, i int) []byte { return b.Data[b.Offsets[i]:b.Offsets[i+1]] }
+
+func write(t *testing.T, schema string, rows ...string) *Writer {
+	t.Helper()
+	w := NewWriter(mustParse(t, schema), WriterOptions{Optional: true})
+	for _, r := range rows {
+		require.NoError(t, w.WriteJSON([]byte(r)))
+	}
+	return w
+}
+
+// readBack requires that the assembler and the oracle give the rows back.
+func readBack(t *testing.T, w *Writer, rows ...string) {
+	t.Helper()
+	got, err := assembled(w, true)
+	require.NoError(t, err)
+	byOracle, err := oracleOfWriter(w)
+	require.NoError(t, err)
+	require.Len(t, got, len(rows))
+	for i, r := range rows {
+		want := mustJSON(t, r).String()
+		require.Equal(t, want, got[i].String())
+		require.Equal(t, want, byOracle[i].String())
+	}
+}
+
+func scalarValue(s variant.Scalar) variant.Value {
+	return variant.Unchecked(variant.AppendMetadata(nil, nil), variant.AppendScalar(nil, &s))
+}
+
+func request(t testing.TB, path, typ string, try bool) Request {
+	t.Helper()
+	p, err := variant.ParsePath(path)
+	require.NoError(t, err)
+	ty, err := variant.ParseType(typ)
+	require.NoError(t, err)
+	return Request{Path: p, Type: ty, Try: try}
+}
+
+func quote(s string) string {
+	b, _ := variant.AppendJSON(nil, scalarValue(variant.Scalar{Kind: variant.KindString, Bytes: []byte(s)}))
+	return string(b)
+}
+
+func variantType() variant.Type { return variant.Type{} }
+
+func nullsOf(arr interface {
+	IsNull(int) bool
+	Len() int
+},
+) (out []bool) {
+	for i := range arr.Len() {
+		out = append(out, arr.IsNull(i))
+	}
+	return out
+}

@@ -1,7 +1,9 @@
 package shred
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,4 +87,65 @@ func TestProperty_RandomDocumentsAndSchemas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// S14: names are nodes, not text: odd ones change nothing.
+func TestWriter_S14_OddKeys(t *testing.T) {
+	keys := []string{"", " ", "a.b", "value", "typed_value", "metadata", "list", "element", "é", "日本", strings.Repeat("k", 300), "`", "'", `"`, "\n", "a", "b"}
+	var rows []string
+	for i := range 30 {
+		var parts []string
+		for k, key := range keys {
+			parts = append(parts, fmt.Sprintf("%s:{%s:%d}", quote(key), quote(keys[(k+i)%len(keys)]), i))
+		}
+		rows = append(rows, "{"+strings.Join(parts, ",")+"}")
+	}
+	i := NewInferer(InferOptions{MinFrequency: -1})
+	for _, r := range rows {
+		require.NoError(t, i.AddJSON([]byte(r)))
+	}
+	s := i.Schema()
+	require.Equal(t, len(keys)*len(keys), s.Leaves())
+	require.True(t, s.Equal(mustParse(t, s.String())))
+	w := write(t, s.String(), rows...)
+	readBack(t, w, rows...)
+	for _, b := range w.Buffers() {
+		if b.Node.Name == "value" {
+			require.Zero(t, b.Values(), "%q", b.Path)
+		}
+	}
+	for _, key := range keys {
+		path := variant.NewPath(variant.Step{Name: key}, variant.Step{Name: key})
+		ty, _ := variant.ParseType("int")
+		out, err := extract(w, []Request{{Path: path, Type: ty}})
+		require.NoError(t, err)
+		require.False(t, out[0].IsNull(0), "%q", key)
+	}
+}
+
+// S15: an array element that is null is a Variant null in value, a missing field
+// is two nulls, SQL NULL is no group; by physical columns.
+func TestWriter_S15_PhysicalNulls(t *testing.T) {
+	w := NewWriter(mustParse(t, "struct<a int, l list<int>>"), WriterOptions{Optional: true})
+	require.NoError(t, w.WriteNull())
+	for _, r := range []string{`null`, `{}`, `{"a":null}`, `{"a":1,"l":[]}`, `{"l":[null,7]}`} {
+		require.NoError(t, w.WriteJSON([]byte(r)))
+	}
+	levels := func(path string) []uint8 {
+		b := bufferAt(t, w, path)
+		return expand(&b.Def, b.Slots)
+	}
+	require.Equal(t, []uint8{0, 1, 1, 1, 1, 1}, levels("metadata"))
+	require.Equal(t, []uint8{0, 2, 1, 1, 1, 1}, levels("value"))
+	require.Equal(t, []uint8{0, 1, 2, 3, 2, 2}, levels("typed_value/a/value"))
+	require.Equal(t, []uint8{0, 1, 2, 2, 3, 2}, levels("typed_value/a/typed_value"))
+	require.Equal(t, []uint8{0, 1, 2, 2, 3, 5, 4}, levels("typed_value/l/typed_value/list/element/value"))
+	require.Equal(t, []uint8{0, 1, 2, 2, 3, 4, 5}, levels("typed_value/l/typed_value/list/element/typed_value"))
+	rep := bufferAt(t, w, "typed_value/l/typed_value/list/element/typed_value")
+	require.Equal(t, []uint8{0, 0, 0, 0, 0, 0, 1}, expand(&rep.Rep, rep.Slots))
+	require.Equal(t, []byte{0}, bytesAt(bufferAt(t, w, "typed_value/a/value"), 0))
+	require.Equal(t, []byte{0}, bytesAt(bufferAt(t, w, "typed_value/l/typed_value/list/element/value"), 0))
+	required := NewWriter(&Schema{}, WriterOptions{})
+	require.Error(t, required.WriteNull())
+	require.Zero(t, required.Rows())
 }
