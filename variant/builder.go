@@ -237,8 +237,8 @@ func (b *Builder) enlarge(n int) {
 	b.buf = buf
 }
 
-// Key names the next field of an object. A name that is not UTF-8 is an error,
-// and so is one that the object has: it Is ErrDuplicateKey.
+// Key names the next field of an object. A name that is not UTF-8 is an error that Is
+// ErrText, one that the object has an error that Is ErrDuplicateKey.
 func (b *Builder) Key(name []byte) {
 	if b.state != stateKey {
 		b.fail(fmt.Errorf("%w: a key where none may come", ErrUsage))
@@ -265,8 +265,11 @@ func (b *Builder) Key(name []byte) {
 func (b *Builder) keyText(s *objectShape, name []byte) {
 	known := len(b.tree.keys)
 	k := b.tree.intern(name)
-	if len(b.tree.keys) != known && !utf8.Valid(name) {
-		b.fail(fmt.Errorf("variant: name %q is not UTF-8", name))
+	if len(b.tree.keys) != known {
+		k.bad = !utf8.Valid(name)
+	}
+	if k.bad {
+		b.fail(fmt.Errorf("variant: %w: name %.100q", ErrText, name))
 		return
 	}
 	b.advance(s, k)
@@ -313,8 +316,9 @@ func (b *Builder) End() {
 	}
 }
 
-// Scalar adds a value that is no container. A number outside its kind, a decimal
-// of more than 38 digits or scale, and text that is not UTF-8 are errors.
+// Scalar adds a value that is no container. A number outside its kind and a decimal
+// of more than 38 digits or scale are errors that are ErrRange, text that is not
+// UTF-8 is one that Is ErrText.
 func (b *Builder) Scalar(s *Scalar) {
 	if b.place() {
 		b.putScalar(s)

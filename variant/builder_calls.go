@@ -31,14 +31,15 @@ func (b *Builder) Double(x float64) { b.Scalar(&Scalar{Kind: KindDouble, Float: 
 // Float adds a float.
 func (b *Builder) Float(x float32) { b.Scalar(&Scalar{Kind: KindFloat, Float: float64(x)}) }
 
-// Decimal adds the smallest decimal that holds d with its scale.
+// Decimal adds the smallest decimal that holds d with its scale; more than 38 digits or
+// scale are an error that Is ErrRange.
 func (b *Builder) Decimal(d Decimal) {
 	var s Scalar
 	s.SetDecimal(d)
 	b.Scalar(&s)
 }
 
-// Text adds a string, which must be UTF-8.
+// Text adds a string; one that is not UTF-8 is an error that Is ErrText.
 func (b *Builder) Text(x string) {
 	if b.place() {
 		if !utf8.ValidString(x) {
@@ -63,7 +64,8 @@ func (b *Builder) UUID(x [16]byte) {
 // Date adds a date in days since 1970-01-01.
 func (b *Builder) Date(days int32) { b.Scalar(&Scalar{Kind: KindDate, Int: int64(days)}) }
 
-// Time adds a time of day in microseconds since midnight.
+// Time adds a time of day in microseconds since midnight; what is no time of a day is
+// an error that Is ErrRange.
 func (b *Builder) Time(micros int64) { b.Scalar(&Scalar{Kind: KindTime, Int: micros}) }
 
 // Timestamp adds an instant in microseconds since 1970-01-01T00:00:00Z.

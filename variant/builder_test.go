@@ -221,26 +221,34 @@ func TestBuilder_Misuse(t *testing.T) {
 
 // TestBuilder_BadContent: values that the encoding cannot hold.
 func TestBuilder_BadContent(t *testing.T) {
-	for name, f := range map[string]func(b *Builder){
-		"text":             func(b *Builder) { b.Text("\xff") },
-		"scalar text":      func(b *Builder) { b.Scalar(&Scalar{Kind: KindString, Bytes: []byte("\xff")}) },
-		"name":             func(b *Builder) { b.Begin(KindObject); b.Key([]byte("\xff")) },
-		"int8":             func(b *Builder) { b.Scalar(&Scalar{Kind: KindInt8, Int: 128}) },
-		"date":             func(b *Builder) { b.Scalar(&Scalar{Kind: KindDate, Int: 1 << 40}) },
-		"time":             func(b *Builder) { b.Time(microsPerDay) },
-		"negative time":    func(b *Builder) { b.Time(-1) },
-		"scale":            func(b *Builder) { b.Decimal(Decimal{Lo: 1, Scale: 39}) },
-		"decimal4":         func(b *Builder) { b.Scalar(&Scalar{Kind: KindDecimal4, Int: 1e9}) },
-		"39 digits":        func(b *Builder) { b.Decimal(Decimal{Hi: math.MaxInt64}) },
-		"39 digits, minus": func(b *Builder) { b.Decimal(Decimal{Hi: math.MinInt64}) },
-		"duplicate":        func(b *Builder) { b.Begin(KindObject); b.Key([]byte("a")); b.Null(); b.Key([]byte("a")) },
+	b := NewBuilder()
+	for name, c := range map[string]struct {
+		add func(b *Builder)
+		err error
+	}{
+		"text":             {func(b *Builder) { b.Text("\xff") }, ErrText},
+		"scalar text":      {func(b *Builder) { b.Scalar(&Scalar{Kind: KindString, Bytes: []byte("\xff")}) }, ErrText},
+		"name":             {func(b *Builder) { b.Begin(KindObject); b.Key([]byte("\xff")) }, ErrText},
+		"int8":             {func(b *Builder) { b.Scalar(&Scalar{Kind: KindInt8, Int: 128}) }, ErrRange},
+		"date":             {func(b *Builder) { b.Scalar(&Scalar{Kind: KindDate, Int: 1 << 40}) }, ErrRange},
+		"time":             {func(b *Builder) { b.Time(microsPerDay) }, ErrRange},
+		"negative time":    {func(b *Builder) { b.Time(-1) }, ErrRange},
+		"scale":            {func(b *Builder) { b.Decimal(Decimal{Lo: 1, Scale: 39}) }, ErrRange},
+		"decimal4":         {func(b *Builder) { b.Scalar(&Scalar{Kind: KindDecimal4, Int: 1e9}) }, ErrRange},
+		"39 digits":        {func(b *Builder) { b.Decimal(Decimal{Hi: math.MaxInt64}) }, ErrRange},
+		"39 digits, minus": {func(b *Builder) { b.Decimal(Decimal{Hi: math.MinInt64}) }, ErrRange},
+		"duplicate":        {func(b *Builder) { b.Begin(KindObject); b.Key([]byte("a")); b.Null(); b.Key([]byte("a")) }, ErrDuplicateKey},
+		"uuid":             {func(b *Builder) { b.Scalar(&Scalar{Kind: KindUUID, Bytes: []byte("short")}) }, ErrUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := NewBuilder()
-			f(b)
-			require.Error(t, b.Err())
-			_, err := b.Value()
-			require.Error(t, err)
+			for range 3 { // what was refused once is refused again
+				b.Reset()
+				c.add(b)
+				require.ErrorIs(t, b.Err(), c.err)
+				b.Null()
+				_, err := b.Value()
+				require.ErrorIs(t, err, c.err)
+			}
 		})
 	}
 }

@@ -42,12 +42,9 @@ const maxPooledBuffer = 64 << 10
 func ParseJSON(text []byte) (Value, error) {
 	e := encoders.Get().(*Encoder)
 	v, err := e.Encode(text)
-	if err != nil {
-		return Value{}, err
-	}
 	v.value = bytes.Clone(v.value)
 	if cap(e.builder.buf) <= maxPooledBuffer {
 		encoders.Put(e)
 	}
-	return v, nil
+	return v, err
 }

@@ -23,6 +23,8 @@ var (
 	ErrDepth = errors.New("nested too deep")
 	// ErrTooLarge is returned when a value exceeds the limit on its size.
 	ErrTooLarge = errors.New("value too large")
+	// ErrText is returned when a text or a name is not UTF-8.
+	ErrText = errors.New("text is not UTF-8")
 	// ErrUnknownKey is returned when an object is built over a given
 	// dictionary that lacks one of its names.
 	ErrUnknownKey = errors.New("variant: name is not in the dictionary")
@@ -90,5 +92,5 @@ func corruptMeta(offset int, reason string) error {
 }
 
 func corruptValue(offset int, reason string) error {
-	return &CorruptError{Part: "value", Offset: offset, Reason: reason}
+	return &CorruptError{Part: "value", Offset: offset, Reason: strings.TrimPrefix(reason, "variant: ")}
 }

@@ -16,8 +16,8 @@ type Sink interface {
 	// End closes the container that was opened last.
 	End()
 	// Key names the next child of an object. The bytes are valid UTF-8 and
-	// valid during the call only. Producers that can pass the same backing
-	// array for the same name do so: a consumer may compare addresses first.
+	// valid during the call only: another name may follow in the same memory,
+	// but for names from a Parser, which says so.
 	Key(name []byte)
 	// Scalar takes a value that is not a container. The scalar, and the bytes
 	// it points at, are valid during the call only.

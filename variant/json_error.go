@@ -21,7 +21,6 @@ var (
 	errControl   = errors.New("control character in a string")
 	errEscape    = errors.New("unknown escape")
 	errSurrogate = errors.New("half a surrogate pair")
-	errUTF8      = errors.New("invalid UTF-8")
 )
 
 // step is one level of the path to an error.

@@ -96,7 +96,7 @@ func (p *Parser) scanHard(quote, pos int) (s []byte, end int) {
 				continue
 			}
 			if !p.opts.ReplaceInvalid {
-				return nil, p.fail(pos, errUTF8)
+				return nil, p.fail(pos, ErrText)
 			}
 			p.tmp = append(append(p.tmp, text[from:pos]...), "\uFFFD"...)
 			pos++

@@ -9,13 +9,14 @@ import (
 // key is a name that was seen before. There is one per distinct name of a
 // keyTable, so keys compare by address.
 type key struct {
-	name    []byte // valid UTF-8
+	name    []byte // valid UTF-8 unless bad
 	pattern []byte // ,"name": where JSON needs no escapes for the name; else empty
 	span    int    // len(pattern), as if there were one
 	prefix  uint64 // first eight bytes of the name, big-endian: orders most names without a call
 
 	owner int32 // depth of the innermost open object that claimed this key; see keyTable.claim
 	index int32 // in keyTable.keys
+	bad   bool  // not UTF-8: remembered, so that it is refused each time
 }
 
 // keyNote is what a builder notes of a key for the dictionary of a document. Notes

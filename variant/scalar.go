@@ -2,7 +2,6 @@ package variant
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -203,7 +202,7 @@ func appendTextHeader(dst []byte, n int) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, primString<<2), uint32(n))
 }
 
-var errText = errors.New("variant: text is not UTF-8")
+var errText = fmt.Errorf("variant: %w", ErrText)
 
 // check reports what the encoding does not allow in a scalar.
 func (s *Scalar) check() error {
@@ -238,11 +237,11 @@ func (s *Scalar) check() error {
 	return nil
 }
 
-// checkDecimal allows coefficients of at most 9, 18 or 38 digits by width
-// (VariantEncoding.md, "Decimal table").
+// checkDecimal allows coefficients of at most 9, 18 or 38 digits by width, whatever the
+// scale (VariantEncoding.md, "Decimal table").
 func (s *Scalar) checkDecimal() error {
 	d := s.Dec()
-	if hi, lo := d.abs(); s.Scale > MaxPrecision || d.kind() > s.Kind || !fits38(hi, lo) {
+	if hi, lo := d.abs(); s.Scale > MaxPrecision || d.digitsKind() > s.Kind || !fits38(hi, lo) {
 		return fmt.Errorf("variant: %w: %v as %v", ErrRange, d.Big(), s.Kind)
 	}
 	return nil
