@@ -48,7 +48,7 @@
 //	rowscan.go, jsoncol.go, cell.go      JSON text to leaf buffers; batchrows.go the same for Arrow
 //	datafile.go, metrics.go              leaf buffers to a file and its manifest entry
 //	commit.go                            files to a snapshot
-//	scan.go, plan.go, read.go            a snapshot to batches
+//	scan.go, plan.go, read.go            a snapshot to batches; task.go the same in parts
 //	rowdelta.go                          updates, deletes and merges
 //	compact.go, reshred.go, maintain.go  upkeep
 //	open.go, inspect.go, verify.go       a table without a catalog; what a table holds

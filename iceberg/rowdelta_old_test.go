@@ -13,6 +13,7 @@ import (
 	"github.com/apache/iceberg-go/catalog"
 	iceio "github.com/apache/iceberg-go/io"
 	"github.com/apache/iceberg-go/table"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/frazil/frazil/internal/pq"
@@ -71,6 +72,23 @@ func deletePositions(t testing.TB, tbl *Table, name string, paths []string, posi
 	b, err := ice.NewDataFileBuilder(*ice.UnpartitionedSpec, ice.EntryContentPosDeletes, location, ice.ParquetFile, nil, nil, nil, int64(len(paths)), size)
 	require.NoError(t, err)
 	commitDeletes(t, tbl, b.Build())
+}
+
+// deleteEqual commits an equality delete file of ids; nil is null.
+func deleteEqual(t testing.TB, tbl *Table, values ...any) {
+	t.Helper()
+	ids := array.NewInt64Builder(memory.DefaultAllocator)
+	for _, v := range values {
+		if n, ok := v.(int); ok {
+			ids.Append(int64(n))
+			continue
+		}
+		ids.AppendNull()
+	}
+	location, size := writeDeleteFile(t, tbl, "eq-"+uuid.NewString()+".parquet", []ice.NestedField{{ID: 1, Name: "id", Type: ice.Int64Type{}}}, ids.NewArray())
+	b, err := ice.NewDataFileBuilder(*ice.UnpartitionedSpec, ice.EntryContentEqDeletes, location, ice.ParquetFile, nil, nil, nil, int64(len(values)), size)
+	require.NoError(t, err)
+	commitDeletes(t, tbl, b.EqualityFieldIDs([]int{1}).Build())
 }
 
 func commitDeletes(t testing.TB, tbl *Table, files ...ice.DataFile) {
@@ -145,13 +163,7 @@ func tasksOf(t testing.TB, tbl *Table) []fileTask {
 func TestEqualityDeletesD17(t *testing.T) {
 	tbl := newTableV2(t, newCatalog(t))
 	appendRows(t, tbl, `{"id":1,"s":"a"}`, `{"id":2,"s":"b"}`, `{"id":null,"s":"n"}`, `{"id":3,"s":"c"}`)
-	ids := array.NewInt64Builder(memory.DefaultAllocator)
-	ids.Append(2)
-	ids.AppendNull()
-	location, size := writeDeleteFile(t, tbl, "eq.parquet", []ice.NestedField{{ID: 1, Name: "id", Type: ice.Int64Type{}}}, ids.NewArray())
-	b, err := ice.NewDataFileBuilder(*ice.UnpartitionedSpec, ice.EntryContentEqDeletes, location, ice.ParquetFile, nil, nil, nil, 2, size)
-	require.NoError(t, err)
-	commitDeletes(t, tbl, b.EqualityFieldIDs([]int{1}).Build())
+	deleteEqual(t, tbl, 2, nil)
 	appendRows(t, tbl, `{"id":2,"s":"again"}`)
 	want := []string{`{"s":"a"}`, `{"s":"c"}`, `{"s":"again"}`}
 	require.Equal(t, want, scanJSON(t, tbl, ScanOptions{Columns: []string{"s"}}))

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	ice "github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
 )
 
 // defaultBatchRows is the most rows of a batch: enough to amortize the work per
@@ -100,6 +101,7 @@ func (o *ScanOptions) withDefaults() {
 // Scan reads one version of a table. It may be read several times, one after
 // the other; it is not safe for concurrent use.
 type Scan struct {
+	meta   table.Metadata
 	opts   ScanOptions
 	plan   *plannedScan
 	schema *arrow.Schema
@@ -121,11 +123,16 @@ func (t *Table) Scan(ctx context.Context, opts ScanOptions) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return t.newScan(ctx, opts, plan)
+}
+
+// newScan prepares the reading of what was planned.
+func (t *Table) newScan(ctx context.Context, opts ScanOptions, plan *plannedScan) (*Scan, error) {
 	outputs, err := opts.outputs(plan.schema)
 	if err != nil {
 		return nil, err
 	}
-	s := &Scan{opts: opts, plan: plan}
+	s := &Scan{opts: opts, plan: plan, meta: t.Metadata()}
 	s.spec, s.index = newReadSpec(plan.filter, outputs)
 	s.spec.mem, s.spec.batchRows, s.spec.stats = opts.Allocator, opts.BatchRows, &s.stats
 	fields := make([]arrow.Field, len(outputs))
