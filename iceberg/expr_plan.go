@@ -10,15 +10,15 @@ import (
 
 // planning translates the part of a predicate that file metadata can decide
 // into iceberg-go's expressions. The result is true for every row for which the
-// predicate is, and possibly for more.
-func (f *filter) planning(schema *ice.Schema) ice.BooleanExpression {
+// predicate is, and possibly for more. The history holds all schemas of the table.
+func (f *filter) planning(schema *ice.Schema, history []*ice.Schema) ice.BooleanExpression {
 	if f == nil {
 		return ice.AlwaysTrue{}
 	}
-	return planNode(f.root, schema)
+	return planNode(f.root, schema, history)
 }
 
-func planNode(n *boundNode, schema *ice.Schema) ice.BooleanExpression {
+func planNode(n *boundNode, schema *ice.Schema, history []*ice.Schema) ice.BooleanExpression {
 	switch n.op {
 	case opConst:
 		if n.value == triTrue {
@@ -26,18 +26,18 @@ func planNode(n *boundNode, schema *ice.Schema) ice.BooleanExpression {
 		}
 		return ice.AlwaysFalse{}
 	case opAnd, opOr:
-		out := planNode(n.kids[0], schema)
+		out := planNode(n.kids[0], schema, history)
 		for _, kid := range n.kids[1:] {
 			if n.op == opAnd {
-				out = ice.NewAnd(out, planNode(kid, schema))
+				out = ice.NewAnd(out, planNode(kid, schema, history))
 			} else {
-				out = ice.NewOr(out, planNode(kid, schema))
+				out = ice.NewOr(out, planNode(kid, schema, history))
 			}
 		}
 		return out
 	}
 	e := planLeaf(n)
-	if e == nil {
+	if e == nil || widened(n.left.field, history) {
 		return ice.AlwaysTrue{}
 	}
 	// What iceberg-go cannot bind, such as a literal outside an int column,
@@ -46,6 +46,21 @@ func planNode(n *boundNode, schema *ice.Schema) ice.BooleanExpression {
 		return ice.AlwaysTrue{}
 	}
 	return e
+}
+
+// widened tells whether a column was of a narrower type once. The bounds of files
+// from that time are in that type's form (Iceberg spec, "Schema Evolution"), which
+// iceberg-go takes for corrupt. Decimals have one form for all precisions.
+func widened(field ice.NestedField, history []*ice.Schema) bool {
+	if _, ok := field.Type.(ice.DecimalType); ok {
+		return false
+	}
+	for _, s := range history {
+		if f, ok := s.FindFieldByID(field.ID); ok && !f.Type.Equals(field.Type) {
+			return true
+		}
+	}
+	return false
 }
 
 // planLeaf translates one leaf, or returns nil.

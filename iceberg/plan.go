@@ -61,7 +61,7 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 	}
 	// The filter goes in with a second scan: it has to be bound to the schema of
 	// the version first.
-	scan, err = v.scan(tbl, table.WithRowFilter(out.filter.planning(out.schema)), table.WithMaxConcurrency(workers))
+	scan, err = v.scan(tbl, table.WithRowFilter(out.filter.planning(out.schema, tbl.Metadata().Schemas())), table.WithMaxConcurrency(workers))
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (t *Table) planAppends(ctx context.Context, v version, out *plannedScan, wo
 	case v.after == out.snapshot.SnapshotID:
 		return nil
 	}
-	planned, err := tbl.NewIncrementalAppendScan(table.WithRowFilter(out.filter.planning(out.schema)), table.WithMaxConcurrency(workers)).
+	planned, err := tbl.NewIncrementalAppendScan(table.WithRowFilter(out.filter.planning(out.schema, tbl.Metadata().Schemas())), table.WithMaxConcurrency(workers)).
 		FromSnapshotExclusive(v.after).ToSnapshot(out.snapshot.SnapshotID).PlanFiles(ctx)
 	if err != nil {
 		if contextError(err) == nil {
