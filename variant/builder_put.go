@@ -31,14 +31,15 @@ func (b *Builder) putInt(x int64) {
 	b.buf = b.buf[:n]
 }
 
-// putDecimal writes the smallest decimal that holds x, of magnitude mag < 10^18.
+// putDecimal writes the smallest decimal for x, of magnitude mag < 10^18, whose scale is
+// at most 18; see Decimal.kind.
 func (b *Builder) putDecimal(x int64, mag uint64, scale uint8) {
 	n := len(b.buf)
 	b.grow(10)
 	dst := b.buf[n : n+10]
 	dst[1] = scale
 	binary.LittleEndian.PutUint64(dst[2:], uint64(x))
-	if mag < 1e9 {
+	if mag < 1e9 && scale <= 9 {
 		dst[0] = primDecimal4 << 2
 		b.buf = b.buf[:n+6]
 		return

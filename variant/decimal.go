@@ -79,10 +79,22 @@ func digits64(x uint64) int {
 	return n
 }
 
-// kind returns the smallest decimal kind that holds d's digits. The scale does
-// not count: 0.00000001 at scale 30 is a decimal4, as the encoding's table of
-// implied precisions has it.
+// kind returns the smallest decimal kind for d. Its scale counts as digits:
+// 0.0000000001 is a decimal8. The encoding's table of implied precisions would let it
+// be a decimal4, but Spark and arrow-rs refuse one with a scale above 9.
 func (d Decimal) kind() Kind {
+	switch k := d.digitsKind(); {
+	case d.Scale > 18:
+		return KindDecimal16
+	case d.Scale > 9:
+		return max(k, KindDecimal8)
+	default:
+		return k
+	}
+}
+
+// digitsKind returns the smallest decimal kind that holds d's digits.
+func (d Decimal) digitsKind() Kind {
 	hi, lo := d.abs()
 	switch {
 	case hi == 0 && lo < 1e9:

@@ -176,7 +176,7 @@ func TestV11_BigNumbers(t *testing.T) {
 		strings.Repeat("9", 38):                   KindDecimal16,
 		"123456789012345678901234567890123456789": KindDouble,
 		"0." + strings.Repeat("0", 38) + "1":      KindDouble,
-		"0." + strings.Repeat("0", 37) + "1":      KindDecimal4,
+		"0." + strings.Repeat("0", 37) + "1":      KindDecimal16, // for its scale: see Decimal.kind
 	} {
 		v := encodeChecked(t, NewEncoder(ParseOptions{}), text)
 		require.Equal(t, kind, v.Kind(), text)

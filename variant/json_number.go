@@ -121,7 +121,7 @@ func (p *Parser) exactNumber(mag uint64, scale, pos, minus, size int) int {
 	default:
 		s := &p.scalar
 		s.Kind, s.Scale, s.Int, s.Hi = KindDecimal8, uint8(scale), x, x>>63
-		if mag < 1e9 {
+		if mag < 1e9 && scale <= 9 {
 			s.Kind = KindDecimal4
 		}
 		p.sink.Scalar(s)

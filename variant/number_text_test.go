@@ -84,3 +84,46 @@ func TestShortDigits(t *testing.T) {
 	}
 	require.Equal(t, "5.2e-05", string(shortDigits(&tmp, 5.2e-05)))
 }
+
+// TestDecimal_LongScalesAreWide: 0.0000000001 was a decimal4, as its one digit allows.
+// Spark and arrow-rs refuse decimal4 with a scale above 9 and decimal8 with one above
+// 18, so it is written wider, in every way into a value; it is read in any width.
+func TestDecimal_LongScalesAreWide(t *testing.T) {
+	for text, want := range map[string]Kind{
+		"0.000000001":                              KindDecimal4,
+		"0.123456789":                              KindDecimal4,
+		"0.0000000001":                             KindDecimal8,
+		"-0.0000000000":                            KindDecimal8,
+		"1.00000000001":                            KindDecimal8,
+		"0.00000000000000001":                      KindDecimal8,
+		"0.000000000000000001":                     KindDecimal8,
+		"0.0000000000000000001":                    KindDecimal16,
+		"1.0000000000000000001":                    KindDecimal16,
+		"0.00000000000000000000000000000000000001": KindDecimal16,
+	} {
+		v, err := ParseJSON([]byte(text))
+		require.NoError(t, err)
+		require.Equal(t, want, v.Kind(), text)
+		events := &recorder{}
+		require.NoError(t, NewParser(ParseOptions{}).Parse([]byte(text), events))
+		require.Equal(t, want, events.kind, text)
+		d, ok := v.Decimal()
+		require.True(t, ok)
+		b := NewBuilder()
+		b.Decimal(d)
+		built, err := b.Value()
+		require.NoError(t, err)
+		require.Equal(t, v.Bytes(), built.Bytes())
+	}
+	foreign, err := New(emptyMetadata, []byte{primDecimal4 << 2, 30, 1, 0, 0, 0})
+	require.NoError(t, err)
+	require.Equal(t, "0.000000000000000000000000000001", foreign.String())
+}
+
+// recorder keeps the kind of the last scalar.
+type recorder struct {
+	discard
+	kind Kind
+}
+
+func (r *recorder) Scalar(s *Scalar) { r.kind = s.Kind }

@@ -266,6 +266,7 @@ func oracleNumber(t string) (any, error) {
 		return double()
 	}
 	name := "decimal16"
+	digits = max(digits, len(frac))
 	if digits <= 9 {
 		name = "decimal4"
 	} else if digits <= 18 {
