@@ -46,7 +46,7 @@ bench: ## benchmarks of the packages
 	$(GO) test -run '^$$' -bench . -benchmem ./variant ./shred ./deletevec ./internal/pq ./udf ./iceberg ./examples/...
 
 bench-peers: ## the same work by Frazil and its peers, in one run
-	cd internal/bench && $(GO) run . -rounds 5
+	cd internal/bench && $(GO) run . -rounds 5 -rust -duckdb
 
 cover: ## coverage by function
 	mkdir -p out

@@ -15,21 +15,15 @@ import (
 	"github.com/frazil/frazil/variant"
 )
 
-// work is one library at one job: run goes once over all documents of a corpus.
-type work struct {
-	name string
-	run  func() error
-}
-
 // encodeWorks turn the texts of a corpus into Variants.
 func encodeWorks(c corpus) []work {
 	encoder := variant.NewEncoder(variant.ParseOptions{})
 	glue := newTokenEncoder()
 	return []work{
-		{"frazil Encoder", func() error { return each(c, func(doc []byte) error { _, err := encoder.Encode(doc); return err }) }},
-		{"parquet-go builder, jsontext tokens", func() error { return each(c, glue.encode) }},
-		{"parquet-go Marshal, goccy any", func() error { return each(c, encodeAny) }},
-		{"arrow-go ParseJSONBytes", func() error {
+		{name: "frazil Encoder", run: func() error { return each(c, func(doc []byte) error { _, err := encoder.Encode(doc); return err }) }},
+		{name: "parquet-go builder, jsontext tokens", run: func() error { return each(c, glue.encode) }},
+		{name: "parquet-go Marshal, goccy any", run: func() error { return each(c, encodeAny) }},
+		{name: "arrow-go ParseJSONBytes", run: func() error {
 			return each(c, func(doc []byte) error { _, err := arrowvariant.ParseJSONBytes(doc, false); return err })
 		}},
 	}
@@ -188,7 +182,7 @@ func toArrow(v variant.Value) (a arrowvariant.Value, err error) {
 func (e encoded) jsonWorks() []work {
 	var dst []byte
 	return []work{
-		{"frazil AppendJSON", func() error {
+		{name: "frazil AppendJSON", run: func() error {
 			var err error
 			for _, v := range e.ours {
 				if dst, err = variant.AppendJSON(dst[:0], v); err != nil {
@@ -197,7 +191,7 @@ func (e encoded) jsonWorks() []work {
 			}
 			return nil
 		}},
-		{"parquet-go Unmarshal, goccy Marshal", func() error {
+		{name: "parquet-go Unmarshal, goccy Marshal", run: func() error {
 			for _, v := range e.ours {
 				x, err := parquetvariant.Unmarshal(v.Metadata(), v.Bytes())
 				if err == nil {
@@ -209,7 +203,7 @@ func (e encoded) jsonWorks() []work {
 			}
 			return nil
 		}},
-		{"arrow-go MarshalJSON", func() error {
+		{name: "arrow-go MarshalJSON", run: func() error {
 			if e.arrow != nil {
 				return e.arrow
 			}
@@ -223,10 +217,25 @@ func (e encoded) jsonWorks() []work {
 	}
 }
 
+// works are those of the libraries in this process.
+func (e encoded) works(c corpus, j job) []work {
+	switch j {
+	case intoVariant:
+		return encodeWorks(c)
+	case intoJSON:
+		return e.jsonWorks()
+	case validation:
+		return e.validateWorks()
+	case onePath:
+		return e.getWorks()
+	}
+	panic("BUG: no such job")
+}
+
 // validateWorks check all bytes of Variants.
 func (e encoded) validateWorks() []work {
 	return []work{
-		{"frazil New", func() error {
+		{name: "frazil New", run: func() error {
 			for _, v := range e.ours {
 				if _, err := variant.New(v.Metadata(), v.Bytes()); err != nil {
 					return err
@@ -234,7 +243,7 @@ func (e encoded) validateWorks() []work {
 			}
 			return nil
 		}},
-		{"arrow-go New", func() error {
+		{name: "arrow-go New", run: func() error {
 			for _, v := range e.ours {
 				if _, err := toArrow(v); err != nil {
 					return err
@@ -265,7 +274,7 @@ func (e encoded) getWorks() []work {
 	getter := variant.NewGetter(paths...)
 	var many []variant.Value
 	return []work{
-		{"frazil Get", func() error {
+		{name: "frazil Get", run: func() error {
 			for _, v := range e.ours {
 				for _, p := range paths {
 					count(!v.Get(p).IsMissing())
@@ -273,14 +282,14 @@ func (e encoded) getWorks() []work {
 			}
 			return nil
 		}},
-		{"frazil Getter of all five", func() error {
+		{name: "frazil Getter of all five", run: func() error {
 			for _, v := range e.ours {
 				many = getter.Get(v, many)
 				count(!many[0].IsMissing())
 			}
 			return nil
 		}},
-		{"frazil Field and Index, a search each", func() error {
+		{name: "frazil Field and Index, a search each", run: func() error {
 			for _, v := range e.ours {
 				for _, s := range steps {
 					count(!search(v, s).IsMissing())
@@ -288,7 +297,7 @@ func (e encoded) getWorks() []work {
 			}
 			return nil
 		}},
-		{"arrow-go GetByPath", func() error {
+		{name: "arrow-go GetByPath", run: func() error {
 			for _, v := range e.theirs[:len(e.theirs)*boolean(e.arrow == nil)] {
 				for _, p := range theirs {
 					_, ok, err := v.GetByPath(p)

@@ -63,3 +63,22 @@ func BenchmarkPricing(b *testing.B) {
 		}
 	}
 }
+
+// TestCompareTexts: what a peer prints is held against the document as JSON.
+func TestCompareTexts(t *testing.T) {
+	for _, c := range []struct {
+		doc, text string
+		want      sameness
+	}{
+		{`{"a":[1,2.50,"x"],"b":null}`, `{"b":null,"a":[1.0,2.5,"x"]}`, same},
+		{`[5.2e-05]`, `[0.000052]`, same},
+		{`[0.12345678901234567890]`, `[0.12345678901234568]`, rounded},
+		{`[1]`, `[2]`, different},
+		{`["1"]`, `[1]`, different},
+		{`{"a":1}`, `{"b":1}`, different},
+		{`[1,2]`, `[1]`, different},
+		{`[1]`, `[`, different},
+	} {
+		require.Equal(t, c.want, compareTexts([]byte(c.doc), []byte(c.text)), c.text)
+	}
+}

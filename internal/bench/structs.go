@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 
 	arrowvariant "github.com/apache/arrow-go/v18/parquet/variant"
 
@@ -66,38 +65,37 @@ func equities(n int) (out []equity, err error) {
 	return out, nil
 }
 
-// reportStructs compares Go structs to Variants and back. arrow-go has no way into a
+// measureStructs compares Go structs to Variants and back. arrow-go has no way into a
 // struct: reading all values is the least that one would cost.
-func reportStructs(rounds int) {
+func measureStructs(rounds int) ([]*table, error) {
 	rows, err := equities(600)
 	if err != nil {
-		fmt.Println(err)
-		return
+		return nil, err
 	}
-	c := corpus{name: "structs", docs: make([][]byte, len(rows)), size: 600 * len(rows)}
+	c := corpus{name: "pricing vectors, first shape", docs: make([][]byte, len(rows)), size: 600 * len(rows)}
 	var ours []variant.Value
 	var theirs []arrowvariant.Value
 	for i := range rows {
 		v, err := variant.Marshal(&rows[i])
 		if err != nil {
-			fmt.Println(err)
-			return
+			return nil, err
 		}
 		a, err := arrowvariant.New(v.Metadata(), v.Bytes())
 		if err != nil {
-			fmt.Println(err)
-			return
+			return nil, err
 		}
 		ours, theirs = append(ours, v), append(theirs, a)
 	}
-	report("struct to Variant", structEncoders(rows), c, rounds, 1)
-	report("Variant to struct", structDecoders(ours, theirs), c, rounds, 1)
+	in, out := &table{title: "struct to Variant"}, &table{title: "Variant to struct"}
+	in.measure(structEncoders(rows), c, rounds)
+	out.measure(structDecoders(ours, theirs), c, rounds)
+	return []*table{in, out}, nil
 }
 
 func structEncoders(rows []equity) []work {
 	builder := variant.NewBuilder()
 	return []work{
-		{"frazil Marshal", func() error {
+		{name: "frazil Marshal", run: func() error {
 			for i := range rows {
 				if _, err := variant.Marshal(&rows[i]); err != nil {
 					return err
@@ -105,7 +103,7 @@ func structEncoders(rows []equity) []work {
 			}
 			return nil
 		}},
-		{"frazil EmitGo, reused Builder", func() error {
+		{name: "frazil EmitGo, reused Builder", run: func() error {
 			for i := range rows {
 				builder.Reset()
 				if err := variant.EmitGo(&rows[i], builder); err != nil {
@@ -117,7 +115,7 @@ func structEncoders(rows []equity) []work {
 			}
 			return nil
 		}},
-		{"arrow-go Append", func() error {
+		{name: "arrow-go Append", run: func() error {
 			for i := range rows {
 				var b arrowvariant.Builder // one that is reset writes ever larger metadata
 				if err := b.Append(&rows[i]); err != nil {
@@ -135,7 +133,7 @@ func structEncoders(rows []equity) []work {
 func structDecoders(ours []variant.Value, theirs []arrowvariant.Value) []work {
 	var x equity
 	return []work{
-		{"frazil Unmarshal", func() error {
+		{name: "frazil Unmarshal", run: func() error {
 			for _, v := range ours {
 				if err := variant.Unmarshal(v, &x); err != nil {
 					return err
@@ -143,13 +141,13 @@ func structDecoders(ours []variant.Value, theirs []arrowvariant.Value) []work {
 			}
 			return nil
 		}},
-		{"arrow-go, all values read", func() error {
+		{name: "arrow-go, all values read", run: func() error {
 			for _, v := range theirs {
 				found += goValue(v)
 			}
 			return nil
 		}},
-		{"arrow-go MarshalJSON, json.Unmarshal", func() error {
+		{name: "arrow-go MarshalJSON, json.Unmarshal", run: func() error {
 			for _, v := range theirs {
 				text, err := v.MarshalJSON()
 				if err != nil {
