@@ -124,5 +124,7 @@ func (g *variantGroup) rowError(err error, pos int64) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return &RowError{File: g.r.task.file.FilePath(), Row: pos + int64(e.Row), Column: g.field.Name, Err: e}
+	inFile := *e
+	inFile.Row = -1 // its row in the batch says nothing to a reader of the file
+	return &RowError{File: g.r.task.file.FilePath(), Row: pos + int64(e.Row), Column: g.field.Name, Err: &inFile}
 }

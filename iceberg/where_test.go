@@ -153,6 +153,7 @@ func TestWhereErrors(t *testing.T) {
 	require.ErrorAs(t, err, &row, "a strict cast ends the scan")
 	require.EqualValues(t, 0, row.Row)
 	require.Equal(t, "v", row.Column)
+	require.Regexp(t, `\.parquet row 0, column "v": shred: path \$\['s'\], value "x": variant: string "x" does not cast to int$`, err.Error())
 }
 
 // randomPredicate makes a predicate over the columns of whereColumns.

@@ -33,7 +33,8 @@ var (
 	ErrFull = errors.New("shred: buffers are full")
 )
 
-// Error is an error of one row. Row is its index in the batch that was read.
+// Error is an error of one row. Row is its index in the batch that was read,
+// negative where whoever holds the error tells the row in a better way.
 // Path is the normalized path of the request, Value the JSON text of the value
 // that was refused, cut to some 100 bytes, both empty when they do not apply.
 type Error struct {
@@ -45,20 +46,21 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("shred: row ")
-	b.WriteString(strconv.Itoa(e.Row))
+	var parts []string
+	if e.Row >= 0 {
+		parts = append(parts, "row "+strconv.Itoa(e.Row))
+	}
 	if e.Path != "" {
-		b.WriteString(", path ")
-		b.WriteString(e.Path)
+		parts = append(parts, "path "+e.Path)
 	}
 	if e.Value != "" {
-		b.WriteString(", value ")
-		b.WriteString(e.Value)
+		parts = append(parts, "value "+e.Value)
 	}
-	b.WriteString(": ")
-	b.WriteString(strings.TrimPrefix(e.Err.Error(), "shred: "))
-	return b.String()
+	what := strings.TrimPrefix(e.Err.Error(), "shred: ")
+	if len(parts) == 0 {
+		return "shred: " + what
+	}
+	return "shred: " + strings.Join(parts, ", ") + ": " + what
 }
 
 // Unwrap returns the cause.
