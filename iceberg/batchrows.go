@@ -85,14 +85,7 @@ func (p *partitioner) batchKey(dst []byte, batch arrow.RecordBatch, i int) []byt
 	for _, f := range p.fields {
 		f.value = variant.Scalar{Kind: variant.KindNull}
 		if f.column >= 0 {
-			name := p.schema.Field(f.column).Name
-			if at := batch.Schema().FieldIndices(name); len(at) == 0 {
-				if f.fallback.kind == fallScalar {
-					f.value = f.fallback.scalar
-				}
-			} else {
-				f.value = arrowScalar(batch.Column(at[0]), i)
-			}
+			f.value = f.arrowValue(batch, i)
 			f.transform()
 		}
 		dst = f.appendKey(dst)

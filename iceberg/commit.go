@@ -116,6 +116,9 @@ func (t *Table) commitChange(ctx context.Context, c change) (*Commit, error) {
 	if errors.As(err, &landed) {
 		return landed.commit, nil
 	}
+	if err == nil && c.build != nil && !c.replace {
+		t.keepPlannable(ctx, c.branch, done)
+	}
 	if err == nil && len(k.after) > 0 {
 		err = fmt.Errorf("committed, but: %w", errors.Join(k.after...))
 	}

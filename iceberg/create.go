@@ -321,6 +321,7 @@ func newPartitionSpec(schema *ice.Schema, fields []PartitionField) (*ice.Partiti
 			if err != nil {
 				return nil, invalidf("partition by %q: %v", f.Source, err)
 			}
+			name = avroName(name)
 		}
 		id := 1000 + i
 		opts[i] = ice.AddPartitionFieldBySourceID(src.ID, name, tr, schema, &id)
@@ -332,6 +333,21 @@ func newPartitionSpec(schema *ice.Schema, fields []PartitionField) (*ice.Partiti
 	return &spec, nil
 }
 
+// avroName puts underscores in place of what manifests cannot have in the name of
+// a partition field, such as the dot of a nested one.
+func avroName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name[0] >= '0' && name[0] <= '9' {
+		return "_" + name
+	}
+	return name
+}
+
 // transformSource finds the column of a partition or sort field and checks the
 // transform. No transform but void takes a Variant (Iceberg spec, "Partition Transforms").
 func transformSource(schema *ice.Schema, source string, tr ice.Transform) (ice.NestedField, ice.Transform, error) {
@@ -341,6 +357,9 @@ func transformSource(schema *ice.Schema, source string, tr ice.Transform) (ice.N
 	}
 	if tr == nil {
 		tr = ice.IdentityTransform{}
+	}
+	if fieldPath(schema.Fields(), src.ID) == nil {
+		return src, nil, invalidf("column %q lies in a list or a map and cannot be a source of %s", source, tr)
 	}
 	if isVariant(src.Type) || !tr.CanTransform(src.Type) {
 		return src, nil, invalidf("column %q of type %s cannot be a source of %s", source, src.Type, tr)

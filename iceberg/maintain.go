@@ -13,16 +13,56 @@ import (
 
 // MergeManifests merges the small data manifests of the main branch into fewer
 // of commit.manifest.target-size-bytes. No data is read or written, and rows keep
-// their ids. Each commit adds a manifest, so that a table with frequent commits
-// wants this now and then to keep planning fast.
+// their ids. Commits of rows do it by themselves once there are
+// commit.manifest.min-count-to-merge. Manifests of deletes are not merged; Compact
+// removes what they hold.
 func (t *Table) MergeManifests(ctx context.Context) error {
+	return t.mergeManifests(ctx, table.MainBranch)
+}
+
+func (t *Table) mergeManifests(ctx context.Context, branch string) error {
 	_, err := t.commitChange(ctx, change{
+		branch: branch,
 		stage: func(ctx context.Context, tx *table.Transaction, _ ice.Properties) (bool, error) {
 			r, err := tx.RewriteManifests(ctx)
 			return err == nil && !r.IsNoOp(), err
 		},
 	})
 	return err
+}
+
+// manifestsLook is how many commits there are from one look at the number of
+// manifests to the next.
+const manifestsLook = 10
+
+// keepPlannable merges the data manifests of a branch once there are as many as
+// the property commit.manifest.min-count-to-merge says (100, as in Java), unless
+// commit.manifest-merge.enabled is false: each commit adds one, and a scan reads
+// all. It is a commit of its own, because iceberg-go merges within an append only
+// when row ids are given out too early. What fails here is done by a later commit.
+func (t *Table) keepPlannable(ctx context.Context, branch string, c *Commit) {
+	props := t.Properties()
+	if c.SequenceNumber%manifestsLook != 0 || c.Attempts == 0 || !props.GetBool(table.ManifestMergeEnabledKey, true) {
+		return
+	}
+	s := t.Metadata().SnapshotByID(c.SnapshotID)
+	fs, err := t.FS(ctx)
+	if s == nil || err != nil {
+		return
+	}
+	manifests, err := s.Manifests(fs)
+	if err != nil {
+		return
+	}
+	data := 0
+	for _, m := range manifests {
+		if m.ManifestContent() == ice.ManifestContentData {
+			data++
+		}
+	}
+	if data >= props.GetInt(table.ManifestMinMergeCountKey, table.ManifestMinMergeCountDefault) {
+		_ = t.mergeManifests(ctx, branch)
+	}
 }
 
 // ExpireOptions says which snapshots Expire keeps beside the heads of branches

@@ -210,3 +210,50 @@ func TestOrphans(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
+
+// A table of a stream got a manifest a commit, and each scan read them all. Now
+// commits merge them, on their branch, and rows keep their ids (L10).
+func TestManyCommitsStayPlannable(t *testing.T) {
+	cat := newCatalog(t)
+	newTable(t, cat, "id bigint", "")
+	f := &faults{}
+	tbl := faulty(t, cat, "ns.t", f)
+	require.NoError(t, tbl.SetProperties(bg, map[string]string{"commit.manifest.min-count-to-merge": "15"}))
+	manifests := func() int {
+		fs, err := tbl.FS(bg)
+		require.NoError(t, err)
+		list, err := tbl.Metadata().CurrentSnapshot().Manifests(fs)
+		require.NoError(t, err)
+		return len(list)
+	}
+	opens := func() int64 {
+		require.NoError(t, tbl.Refresh(bg))
+		fresh := Wrap(tbl.Unwrap(), nil) // remembers no manifest
+		before := f.opens.Load()
+		_, err := fresh.Scan(bg, ScanOptions{})
+		require.NoError(t, err)
+		return f.opens.Load() - before
+	}
+	most := int64(0)
+	for i := range 70 {
+		appendRows(t, tbl, numbered(1, `{"id":%d}`)...)
+		require.Less(t, manifests(), 15+manifestsLook)
+		if i%5 == 0 {
+			most = max(most, opens())
+		}
+	}
+	require.Less(t, most, int64(2*(15+manifestsLook)+10))
+	seen := map[string]bool{}
+	for _, row := range scanJSON(t, tbl, ScanOptions{Lineage: true}) {
+		require.False(t, seen[row], row)
+		seen[row] = true
+	}
+	require.Len(t, seen, 70)
+
+	require.NoError(t, tbl.SetProperties(bg, map[string]string{"commit.manifest-merge.enabled": "false"}))
+	before := manifests()
+	for range 20 {
+		appendRows(t, tbl, `{"id":1}`)
+	}
+	require.Equal(t, before+20, manifests())
+}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	ice "github.com/apache/iceberg-go"
 	"github.com/google/uuid"
@@ -22,17 +24,23 @@ type partitioner struct {
 // partitionSource is one field of the partition tuple and where it comes from.
 type partitionSource struct {
 	field    ice.PartitionField
-	column   int      // ordinal of the top-level column; -1 for void
-	typ      ice.Type // of the source
-	result   ice.Type // of the transform
+	column   int              // ordinal of the top-level column; -1 for void
+	levels   []partitionLevel // from the column down to the source
+	typ      ice.Type         // of the source
+	result   ice.Type         // of the transform
 	cell     *cell
-	fallback fallback
 	identity bool
 	value    variant.Scalar // of the row at hand, KindNull when there is none
 }
 
-// newPartitioner prepares the table's default spec. Sources inside structs are
-// not supported for JSON rows.
+// partitionLevel is the source of a partition field, or a struct around it.
+type partitionLevel struct {
+	name     string
+	fallback fallback
+	find     *rowScanner // finds the value in the JSON of the struct around it; nil for the column
+}
+
+// newPartitioner prepares the table's default spec.
 func newPartitioner(spec ice.PartitionSpec, schema *ice.Schema) (*partitioner, error) {
 	p := &partitioner{spec: spec, schema: schema}
 	cols := schema.Fields()
@@ -41,28 +49,58 @@ func newPartitioner(spec ice.PartitionSpec, schema *ice.Schema) (*partitioner, e
 			p.fields = append(p.fields, &partitionSource{field: f, column: -1})
 			continue
 		}
-		i := slices.IndexFunc(cols, func(c ice.NestedField) bool { return c.ID == f.SourceID() })
-		if i < 0 {
-			return nil, unsupportedf("partition field %q, whose source is no top-level column", f.Name)
-		}
 		if _, unknown := f.Transform.(ice.UnknownTransform); unknown {
 			return nil, unsupportedf("writing with partition transform %s", f.Transform)
 		}
-		c, err := newCell(cols[i].Type)
+		src, err := newPartitionSource(f, cols)
 		if err != nil {
 			return nil, err
 		}
-		fb, err := newFallback(cols[i])
-		if err != nil {
-			return nil, err
-		}
-		_, identity := f.Transform.(ice.IdentityTransform)
-		p.fields = append(p.fields, &partitionSource{
-			field: f, column: i, typ: cols[i].Type, result: f.Transform.ResultType(cols[i].Type),
-			cell: c, fallback: fb, identity: identity,
-		})
+		p.fields = append(p.fields, src)
 	}
 	return p, nil
+}
+
+func newPartitionSource(f ice.PartitionField, cols []ice.NestedField) (*partitionSource, error) {
+	path := fieldPath(cols, f.SourceID())
+	if path == nil {
+		return nil, unsupportedf("partition field %q, whose source is no column and no field of a struct", f.Name)
+	}
+	typ := path[len(path)-1].Type
+	out := &partitionSource{field: f, typ: typ, result: f.Transform.ResultType(typ)}
+	out.column = slices.IndexFunc(cols, func(c ice.NestedField) bool { return c.ID == path[0].ID })
+	_, out.identity = f.Transform.(ice.IdentityTransform)
+	var err error
+	if out.cell, err = newCell(typ); err != nil {
+		return nil, err
+	}
+	for i, field := range path {
+		level := partitionLevel{name: field.Name}
+		if level.fallback, err = newFallback(field); err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			level.find = newRowScanner([]string{field.Name}, variant.ParseOptions{})
+		}
+		out.levels = append(out.levels, level)
+	}
+	return out, nil
+}
+
+// fieldPath leads from a column through structs to the field with an id; nil when
+// there is none, or lists or maps lie between.
+func fieldPath(fields []ice.NestedField, id int) []ice.NestedField {
+	for _, f := range fields {
+		if f.ID == id {
+			return []ice.NestedField{f}
+		}
+		if s, ok := f.Type.(*ice.StructType); ok {
+			if rest := fieldPath(s.FieldList, id); rest != nil {
+				return append([]ice.NestedField{f}, rest...)
+			}
+		}
+	}
+	return nil
 }
 
 // jsonKey appends the partition key of a JSON row. A value that does not fit
@@ -74,20 +112,77 @@ func (p *partitioner) jsonKey(dst, row []byte, spans []span) []byte {
 			dst = f.appendKey(dst)
 			continue
 		}
-		at := spans[f.column]
-		switch {
-		case at.end == 0 && f.fallback.kind == fallScalar:
-			f.value = f.fallback.scalar
-		case at.end == 0, string(row[at.start:at.end]) == "null":
-		default:
-			if s, err := f.cell.json(row[at.start:at.end]); err == nil {
-				f.value = s
-			}
+		var text []byte
+		if at := spans[f.column]; at.end > 0 {
+			text = row[at.start:at.end]
 		}
+		f.value = f.jsonValue(text)
 		f.transform()
 		dst = f.appendKey(dst)
 	}
 	return dst
+}
+
+// jsonValue reads the source in the JSON of its column, nil when that is missing.
+// What cannot be read is null.
+func (f *partitionSource) jsonValue(text []byte) variant.Scalar {
+	null := variant.Scalar{Kind: variant.KindNull}
+	for i := 1; i < len(f.levels); i++ {
+		level := &f.levels[i]
+		switch {
+		case text == nil && f.levels[i-1].fallback.kind != fallStruct, string(text) == "null":
+			return null
+		case text == nil: // a struct whose fields have their own defaults
+			continue
+		case level.find.scan(text) != nil:
+			return null
+		}
+		at := level.find.spans[0]
+		text = text[at.start:at.end]
+		if at.end == 0 {
+			text = nil
+		}
+	}
+	if text == nil {
+		return f.levels[len(f.levels)-1].missing()
+	}
+	if string(text) == "null" {
+		return null
+	}
+	s, err := f.cell.json(text)
+	if err != nil {
+		return null
+	}
+	return s
+}
+
+// missing is the value of rows that do not have the source.
+func (l *partitionLevel) missing() variant.Scalar {
+	if l.fallback.kind == fallScalar {
+		return l.fallback.scalar
+	}
+	return variant.Scalar{Kind: variant.KindNull}
+}
+
+// arrowValue reads the source in row i of a batch.
+func (f *partitionSource) arrowValue(batch arrow.RecordBatch, i int) variant.Scalar {
+	at := batch.Schema().FieldIndices(f.levels[0].name)
+	if len(at) == 0 {
+		return f.levels[0].missing()
+	}
+	arr := batch.Column(at[0])
+	for k := 1; k < len(f.levels); k++ {
+		s, ok := arr.(*array.Struct)
+		if !ok || s.IsNull(i) {
+			return variant.Scalar{Kind: variant.KindNull}
+		}
+		n, found := s.DataType().(*arrow.StructType).FieldIdx(f.levels[k].name)
+		if !found {
+			return f.levels[k].missing()
+		}
+		arr = s.Field(n)
+	}
+	return arrowScalar(arr, i)
 }
 
 // transform replaces the source value by the partition value.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	ice "github.com/apache/iceberg-go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -118,4 +119,89 @@ func TestParseTypes(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 	_, err = ParseColumns("a:int,b")
 	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// A table partitioned by a field of a struct could be created and not written.
+func TestPartitionByNestedField(t *testing.T) {
+	cat := newCatalog(t)
+	cols, err := ParseColumns("id bigint, s struct<region:string,at:struct<day:date>>")
+	require.NoError(t, err)
+	parts, err := ParsePartition("s.region, month(s.at.day)")
+	require.NoError(t, err)
+	tbl, err := cat.Create(bg, "ns.t", TableSpec{Columns: cols, Partition: parts})
+	require.NoError(t, err)
+	rows := []string{
+		`{"id":1,"s":{"region":"EU","at":{"day":"2026-07-01"}}}`,
+		`{"id":2,"s":{"region":"EU","at":{"day":"2026-07-31"}}}`,
+		`{"id":3,"s":{"region":"US","at":{"day":null}}}`,
+		`{"id":4,"s":null}`,
+		`{"id":5,"s":{"region":null,"at":null}}`,
+	}
+	c := appendRows(t, tbl, append(rows, `{"id":6,"s":{"region":"EU","at":{}}}`, `{"id":7}`)...)
+	require.Len(t, c.Files, 4)
+	require.ElementsMatch(t, append(rows, `{"id":6,"s":{"region":"EU","at":{"day":null}}}`, `{"id":7,"s":null}`), readJSON(t, tbl))
+	require.Equal(t, map[int]any{1000: "EU", 1001: int32(678)}, c.Files[0].Partition())
+	require.Equal(t, int64(2), c.Files[0].Count())
+
+	// The same rows as Arrow batches, sliced, go to the same partitions.
+	scan, err := tbl.Scan(bg, ScanOptions{})
+	require.NoError(t, err)
+	w, err := tbl.NewAppender(bg, AppendOptions{})
+	require.NoError(t, err)
+	for batch, err := range scan.Batches(bg) {
+		require.NoError(t, err)
+		for i := range batch.NumRows() {
+			part := batch.NewSlice(i, i+1)
+			require.NoError(t, w.WriteBatch(part))
+			part.Release()
+		}
+		batch.Release()
+	}
+	again, err := w.Commit(bg)
+	require.NoError(t, err)
+	require.Len(t, again.Files, 4)
+	for i := range c.Files {
+		require.Equal(t, c.Files[i].Count(), again.Files[i].Count())
+		require.Equal(t, c.Files[i].Partition(), again.Files[i].Partition())
+	}
+
+	// Partitions prune, and whole ones go without a look at their rows.
+	require.Len(t, scanJSON(t, tbl, ScanOptions{Where: where(t, "s.region = 'US'")}), 2)
+	deleteRows(t, tbl, "s.region = 'EU'")
+	require.Len(t, readJSON(t, tbl), 8)
+
+	_, err = cat.Create(bg, "ns.bad", TableSpec{Columns: append(cols, Column{Name: "l", Type: &ice.ListType{ElementID: 9, Element: ice.Int32Type{}}}), Partition: []PartitionField{{Source: "l.element"}}})
+	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// Missing fields of a struct with defaults are partitioned by them.
+func TestPartitionByNestedDefault(t *testing.T) {
+	cat := newCatalog(t)
+	fields := []ice.NestedField{{ID: 3, Name: "r", Type: ice.StringType{}, WriteDefault: "EU"}}
+	tbl, err := cat.Create(bg, "ns.t", TableSpec{
+		Columns:   []Column{{Name: "id", Type: ice.Int64Type{}}, {Name: "s", Type: &ice.StructType{FieldList: fields}, Default: map[string]any{}}},
+		Partition: []PartitionField{{Source: "s.r"}},
+	})
+	require.NoError(t, err)
+	c := appendRows(t, tbl, `{"id":1}`, `{"id":2,"s":{}}`, `{"id":3,"s":{"r":"EU"}}`, `{"id":4,"s":null}`)
+	require.Len(t, c.Files, 2)
+	require.Equal(t, "EU", c.Files[0].Partition()[1000])
+	require.Equal(t, int64(3), c.Files[0].Count())
+}
+
+// Columns whose names manifests cannot hold as they are can be partitioned by.
+func TestPartitionByOddNames(t *testing.T) {
+	for _, name := range []string{"a-b", "1st", "größe", "a b", "x/y", "k=v"} {
+		cat := newCatalog(t)
+		tbl, err := cat.Create(bg, "ns.t", TableSpec{
+			Columns:   []Column{{Name: name, Type: ice.StringType{}}},
+			Partition: []PartitionField{{Source: name}, {Source: name, Transform: ice.BucketTransform{NumBuckets: 4}}},
+		})
+		require.NoError(t, err, name)
+		row := fmt.Sprintf(`{%q:"v/=%%20ä"}`, name)
+		appendRows(t, tbl, row)
+		require.Equal(t, []string{row}, readJSON(t, tbl))
+		deleteRows(t, tbl, "TRUE")
+		require.Empty(t, readJSON(t, tbl))
+	}
 }
