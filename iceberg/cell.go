@@ -104,6 +104,16 @@ func (c *cell) json(raw []byte) (variant.Scalar, error) {
 	return c.scalar(text, true)
 }
 
+// plainString returns the text of a value of a string column that means itself,
+// which is most of them.
+func (c *cell) plainString(raw []byte) ([]byte, bool) {
+	if c.kind != variant.KindString || len(raw) < 2 || raw[0] != '"' {
+		return nil, false
+	}
+	text := raw[1 : len(raw)-1]
+	return text, plainText(text)
+}
+
 var errUnfit = errors.New("does not fit")
 
 // misfit says which text does not fit the column's type.

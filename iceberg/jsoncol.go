@@ -194,6 +194,11 @@ func (c *jsonColumn) json(rep uint8, raw []byte) error {
 		return nil
 	}
 	if c.cell != nil {
+		if text, ok := c.cell.plainString(raw); ok {
+			addSlot(c.leaf, rep, c.def)
+			c.leaf.AppendBytes(text)
+			return nil
+		}
 		s, err := c.cell.json(raw)
 		if err != nil {
 			return err

@@ -281,6 +281,18 @@ func atEnd(b []byte, i int) error {
 // plainText reports whether the inside of a string is its own meaning: no
 // escapes, no control characters, ASCII.
 func plainText(b []byte) bool {
+	for ; len(b) >= 8; b = b[8:] {
+		w := binary.LittleEndian.Uint64(b)
+		// A byte below 0x20 borrows into its highest bit. So may the one above it,
+		// which matters to none: the word is looked at byte by byte then.
+		if (w|(w-0x20*eachByte))&highBits != 0 || equalBytes(w, '\\') != 0 {
+			return plainBytes(b)
+		}
+	}
+	return plainBytes(b)
+}
+
+func plainBytes(b []byte) bool {
 	for _, c := range b {
 		if c < 0x20 || c == '\\' || c >= 0x80 {
 			return false

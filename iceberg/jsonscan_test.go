@@ -67,3 +67,16 @@ func TestSkipContainerMatchesSlowScan(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainTextMatchesSlowScan: every byte at every place of a text.
+func TestPlainTextMatchesSlowScan(t *testing.T) {
+	for n := range 20 {
+		for at := range n {
+			for c := range 256 {
+				text := []byte(strings.Repeat(" ", n))
+				text[at] = byte(c)
+				require.Equal(t, plainBytes(text), plainText(text), "%q", text)
+			}
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package leaf
 
+import "slices"
+
 // Run is N equal levels.
 type Run struct {
 	Level uint8
@@ -80,6 +82,11 @@ type Buffer struct {
 func (b *Buffer) AppendBytes(v []byte) {
 	if len(b.Offsets) == 0 {
 		b.Offsets = append(b.Offsets, 0)
+	}
+	if cap(b.Data)-len(b.Data) < len(v) {
+		// Twice as much each time: append takes a quarter more, and copies large
+		// buffers four times over until they are full.
+		b.Data = slices.Grow(b.Data, len(b.Data)+len(v))
 	}
 	b.Data = append(b.Data, v...)
 	b.Offsets = append(b.Offsets, uint32(len(b.Data)))
