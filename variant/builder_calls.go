@@ -78,7 +78,8 @@ func (b *Builder) TimestampNTZ(micros int64) {
 
 // AppendValue adds a whole value, encoded again over this builder's dictionary.
 // Over a given dictionary that is the value's own, the very same slice, the bytes
-// are copied as they are.
+// are copied as they are. A value whose containers would be deeper than MaxDepth
+// here is an error that Is ErrDepth or ErrCorrupt.
 func (b *Builder) AppendValue(v Value) {
 	if b.err != nil {
 		return
@@ -89,14 +90,42 @@ func (b *Builder) AppendValue(v Value) {
 	}
 	raw := exact(v.value)
 	if raw != nil && (!v.Kind().IsContainer() || b.dict != nil && sameSlice(b.dict.meta, v.metadata)) {
-		if b.place() {
-			b.buf = append(b.buf, raw...)
+		if !b.place() {
+			return
 		}
+		budget := len(raw)
+		if b.Depth()+len(raw)/minContainer > MaxDepth && !nestsWithin(raw, MaxDepth-b.Depth(), &budget) {
+			b.fail(ErrDepth)
+			return
+		}
+		b.buf = append(b.buf, raw...)
 		return
 	}
 	if err := v.Emit(b); err != nil {
 		b.fail(err)
 	}
+}
+
+// minContainer is the size in bytes of the smallest container with a value in it, but
+// for that: header, count and two offsets.
+const minContainer = 4
+
+// nestsWithin reports whether the containers in a value are at most so many levels
+// deep. budget bounds the visits by the bytes: each container and child has one.
+func nestsWithin(b []byte, levels int, budget *int) bool {
+	c, ok := readContainer(b)
+	if !ok {
+		return true
+	}
+	if *budget -= 1 + c.n; *budget < 0 || levels == 0 {
+		return false
+	}
+	for i := range c.n {
+		if x := c.child(i); len(x) > 0 && x[0]&3 >= basicObject && !nestsWithin(x, levels-1, budget) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameSlice reports whether a and b are the same bytes in memory.

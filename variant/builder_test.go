@@ -297,3 +297,53 @@ func TestBuilder_AppendValue(t *testing.T) {
 	require.Equal(t, src.Bytes(), v.Index(0).Bytes())
 	require.Equal(t, `[{"c":null,"x":[{"a":"t","b":1.5}]},{"c":null,"x":[{"a":"t","b":1.5}]},1.5]`, v.String())
 }
+
+// TestBuilder_V10_AppendValueCountsLevels: a value whose bytes are copied as they are
+// may not bring the whole beyond the limit, so that nothing is written that our own
+// reader refuses.
+func TestBuilder_V10_AppendValueCountsLevels(t *testing.T) {
+	m, err := ParseMetadata(AppendMetadata(nil, []string{"k"}))
+	require.NoError(t, err)
+	nest := func(levels int) Value {
+		b := NewBuilder()
+		b.ResetMetadata(m)
+		for i := range levels {
+			if i%2 == 0 {
+				b.Begin(KindArray)
+			} else {
+				b.Begin(KindObject)
+				b.Key([]byte("k"))
+			}
+		}
+		if levels%2 == 0 {
+			b.Null()
+		}
+		for range levels {
+			b.End()
+		}
+		v, err := b.Value()
+		require.NoError(t, err)
+		return v.Clone()
+	}
+	inner := nest(600)
+	shared, err := m.Value(inner.Bytes())
+	require.NoError(t, err)
+	for outer, ok := range map[int]bool{0: true, 400: true, 401: false, MaxDepth: false} {
+		b := NewBuilder()
+		b.ResetMetadata(m)
+		for range outer {
+			b.Begin(KindArray)
+		}
+		b.AppendValue(shared)
+		for range outer {
+			b.End()
+		}
+		v, err := b.Value()
+		require.Equal(t, ok, err == nil, "%d: %v", outer, err)
+		if ok {
+			require.NoError(t, v.Validate())
+		} else {
+			require.ErrorIs(t, err, ErrDepth)
+		}
+	}
+}

@@ -56,8 +56,8 @@
 // that have the same slice have the same names, so consumers may compare addresses.
 // Bytes that a Sink is given are valid during the call.
 //
-// Encoder, Parser and Builder are for one goroutine. Value, Metadata and Path are
-// safe for concurrent reads.
+// Encoder, Parser and Builder are for one goroutine. Value, Metadata, Path and Getter
+// are safe for concurrent reads, and so are the functions of the package.
 //
 // # Trust
 //
@@ -66,6 +66,12 @@
 // all no method panics, loops, recurses deeper than MaxDepth or allocates more than
 // a small multiple of the input; with Unchecked what methods return for bad bytes
 // means nothing, but for errors, which Is ErrCorrupt.
+//
+// Fields out of order, which some writers leave, are no reason to lose one: New
+// refuses such an object, but lookups, comparisons and texts of it are right.
+//
+// Names are stored once and may come any number of times, so that a text can be much
+// longer than its value: AppendJSON tells where that ends.
 //
 // Value bytes must be exact: New refuses bytes behind the value, so that every
 // strict prefix of good bytes, and good bytes with more behind them, are errors.

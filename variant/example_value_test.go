@@ -135,3 +135,17 @@ func ExampleEmitGo() {
 	// {"id":1,"rate":0.5} 16 <nil>
 	// {"desk":"FX","id":2} 16 <nil>
 }
+
+// Rows that share a dictionary have it checked once.
+func ExampleMetadata_Value() {
+	names, err := variant.ParseMetadata([]byte{0x11, 1, 0, 1, 'a'})
+	if err != nil {
+		panic(err)
+	}
+	for _, row := range [][]byte{{2, 1, 0, 0, 2, 0x0c, 7}, {2, 1, 0, 0, 2, 0x0c}} {
+		fmt.Println(names.Value(row))
+	}
+	// Output:
+	// {"a":7} <nil>
+	// <missing> variant: corrupt value at byte 0: truncated array or object
+}

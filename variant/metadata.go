@@ -119,6 +119,7 @@ type Metadata struct {
 	text   string // the same bytes, so that names are substrings of it
 	view   dict
 	byName atomic.Pointer[[]int32] // ids in order of name, once an unsorted dictionary was searched
+	rank   atomic.Pointer[[]int32] // of each name, once a value over an unsorted one was checked
 }
 
 // ParseMetadata checks metadata bytes in full and copies them. An error Is
@@ -176,6 +177,19 @@ func (m *Metadata) order() []int32 {
 	ids := sortedIDs(&m.view, bytes.Compare)
 	m.byName.Store(&ids)
 	return ids
+}
+
+// ranks returns the place of each name in the order of names; nil where it is the id.
+func (m *Metadata) ranks() []int32 {
+	if m.view.sorted {
+		return nil
+	}
+	if p := m.rank.Load(); p != nil {
+		return *p
+	}
+	r := ranks(&m.view, bytes.Compare)
+	m.rank.Store(&r)
+	return r
 }
 
 // sortedIDs returns the ids of a good dictionary in an order of names, then of id.

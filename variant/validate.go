@@ -31,6 +31,22 @@ func Validate(v Value) error {
 	return err
 }
 
+// Value is New under a dictionary that was checked before: only the bytes of the value
+// are checked, which are viewed. An error Is ErrCorrupt.
+func (m *Metadata) Value(value []byte) (Value, error) {
+	c := validators.Get().(*validator)
+	c.large = checkedDict{view: m.view, rank: m.ranks()}
+	c.dict = &c.large
+	v := Value{m.raw, value}
+	err := c.root(v)
+	c.b, c.dict, c.large = nil, nil, checkedDict{}
+	validators.Put(c)
+	if err != nil {
+		return Value{}, err
+	}
+	return v, nil
+}
+
 // Validate is the function of that name.
 func (v Value) Validate() error { return Validate(v) }
 
@@ -65,6 +81,11 @@ func (c *validator) check(v Value) error {
 	if err := c.metadata(v.metadata); err != nil {
 		return err
 	}
+	return c.root(v)
+}
+
+// root checks the value under c.dict.
+func (c *validator) root(v Value) error {
 	c.dict.view.b = v.metadata
 	c.b = v.value
 	size, err := c.value(0, len(v.value), 0)

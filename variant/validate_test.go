@@ -1,8 +1,11 @@
 package variant
 
 import (
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -223,4 +226,28 @@ func TestCorruptError_Place(t *testing.T) {
 	require.Equal(t, "value", ce.Part)
 	require.Equal(t, 6, ce.Offset)
 	require.Equal(t, "variant: corrupt value at byte 6: field id is not in the dictionary", err.Error())
+}
+
+// TestMetadata_Value: a value under a checked dictionary is checked as New does it, with
+// names in any order, by any number of goroutines.
+func TestMetadata_Value(t *testing.T) {
+	for _, meta := range []string{"11020001026162", "01020001026261"} { // a b; b a
+		m, err := ParseMetadata(unhex(t, meta))
+		require.NoError(t, err)
+		for _, value := range []string{
+			"00", "0202000100020 40c010c02", "02020100000204 0c010c02", "0201020002 0c01", "0c", "0c0100", "02020000000204 0c010c02",
+		} {
+			b := unhex(t, strings.ReplaceAll(value, " ", ""))
+			_, want := New(m.Bytes(), b)
+			var group sync.WaitGroup
+			for range 4 {
+				group.Go(func() {
+					v, got := m.Value(b)
+					assert.Equal(t, want, got, value)
+					assert.Equal(t, want != nil, v.IsMissing())
+				})
+			}
+			group.Wait()
+		}
+	}
 }

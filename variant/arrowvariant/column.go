@@ -119,7 +119,7 @@ func (c *Column) assemble(metadata []byte, i int) (variant.Value, error) {
 		c.builder = variant.NewBuilder()
 	}
 	c.builder.ResetMetadata(c.dict)
-	if err := c.root.emit(c.builder, metadata, i, 0); err != nil {
+	if err := c.root.emit(c.builder, c.dict, i, 0); err != nil {
 		return variant.Value{}, err
 	}
 	v, err := c.builder.Value()

@@ -108,7 +108,7 @@ func newTyped(arr arrow.Array, depth int) (*typed, error) {
 // emit passes row i of a pair. Both NULL, where something has to be, is a Variant
 // null; where nothing has to be, the caller asked absent first. Both set is legal
 // for objects only, whose fields are then in both.
-func (s *shredded) emit(b *variant.Builder, metadata []byte, i, depth int) error {
+func (s *shredded) emit(b *variant.Builder, dict *variant.Metadata, i, depth int) error {
 	if depth > variant.MaxDepth {
 		return variant.ErrDepth
 	}
@@ -116,17 +116,17 @@ func (s *shredded) emit(b *variant.Builder, metadata []byte, i, depth int) error
 	hasTyped := s.typed != nil && !s.typed.arr.IsNull(i)
 	switch {
 	case hasTyped && s.typed.object != nil:
-		return s.emitObject(b, metadata, i, depth, hasValue)
+		return s.emitObject(b, dict, i, depth, hasValue)
 	case hasTyped && hasValue:
 		return corrupt("value and typed_value are both set")
 	case hasTyped && s.typed.list != nil:
-		return s.typed.list.emit(b, metadata, i, depth)
+		return s.typed.list.emit(b, dict, i, depth)
 	case hasTyped:
 		var x variant.Scalar
 		s.typed.scalar(i, &x)
 		b.Scalar(&x)
 	case hasValue:
-		rest, err := variant.New(metadata, s.value.Value(i))
+		rest, err := dict.Value(s.value.Value(i))
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (s *shredded) absent(i int) bool {
 	return (s.value == nil || s.value.IsNull(i)) && (s.typed == nil || s.typed.arr.IsNull(i))
 }
 
-func (s *shredded) emitObject(b *variant.Builder, metadata []byte, i, depth int, partial bool) error {
+func (s *shredded) emitObject(b *variant.Builder, dict *variant.Metadata, i, depth int, partial bool) error {
 	b.Begin(variant.KindObject)
 	for k := range s.typed.object {
 		f := &s.typed.object[k]
@@ -153,12 +153,12 @@ func (s *shredded) emitObject(b *variant.Builder, metadata []byte, i, depth int,
 			continue
 		}
 		b.Key(f.name)
-		if err := f.pair.emit(b, metadata, i, depth+1); err != nil {
+		if err := f.pair.emit(b, dict, i, depth+1); err != nil {
 			return err
 		}
 	}
 	if partial {
-		rest, err := variant.New(metadata, s.value.Value(i))
+		rest, err := dict.Value(s.value.Value(i))
 		if err != nil {
 			return err
 		}
@@ -177,11 +177,11 @@ func (s *shredded) emitObject(b *variant.Builder, metadata []byte, i, depth int,
 	return nil
 }
 
-func (l *listColumn) emit(b *variant.Builder, metadata []byte, i, depth int) error {
+func (l *listColumn) emit(b *variant.Builder, dict *variant.Metadata, i, depth int) error {
 	b.Begin(variant.KindArray)
 	start, end := l.arr.ValueOffsets(i)
 	for at := start; at < end; at++ {
-		if err := l.elem.emit(b, metadata, int(at), depth+1); err != nil {
+		if err := l.elem.emit(b, dict, int(at), depth+1); err != nil {
 			return err
 		}
 	}
