@@ -1,6 +1,8 @@
 package variant
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -137,6 +139,37 @@ func parseDecimal(b []byte, scale int) (Decimal, bool) {
 		}
 	}
 	return decimalOf(neg, hi, lo, uint8(scale)), fits38(hi, lo)
+}
+
+// ParseDecimal reads a number, with an exponent or without, and keeps its digits and
+// its scale: -1.50, 12, .5 or 1.25e3. What needs more than 38 digits or a scale above
+// 38 is an error that Is ErrRange, what is no number one that Is ErrCast.
+func ParseDecimal(text string) (Decimal, error) {
+	d, err := decimalOfText([]byte(text))
+	switch {
+	case errors.Is(err, ErrRange):
+		return Decimal{}, fmt.Errorf("variant: %w: %.60q", err, text)
+	case err != nil:
+		return Decimal{}, &CastError{Kind: KindString, Value: fmt.Sprintf("%.60q", text), Type: "decimal"}
+	}
+	return d, nil
+}
+
+func decimalOfText(text []byte) (Decimal, error) {
+	_, digits := takeSign(text)
+	_, frac, exp, ok := splitDecimal(digits)
+	if !ok {
+		return Decimal{}, errNoCast
+	}
+	scale := len(frac) - exp
+	if scale > MaxPrecision {
+		return Decimal{}, ErrRange
+	}
+	d, ok := parseDecimal(text, max(scale, 0))
+	if !ok {
+		return Decimal{}, ErrRange
+	}
+	return d, nil
 }
 
 func appendDigit(hi, lo uint64, d byte) (uint64, uint64, bool) {

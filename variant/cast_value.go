@@ -319,12 +319,6 @@ func asDecimal(s *Scalar) (Decimal, bool) {
 	if s.Kind != KindString {
 		return Decimal{}, false
 	}
-	text := trimSpace(s.Bytes)
-	_, digits := takeSign(text)
-	_, frac, exp, ok := splitDecimal(digits)
-	scale := len(frac) - exp
-	if !ok || scale > MaxPrecision {
-		return Decimal{}, false
-	}
-	return parseDecimal(text, max(scale, 0))
+	d, err := decimalOfText(trimSpace(s.Bytes))
+	return d, err == nil
 }
