@@ -24,8 +24,15 @@ type container struct {
 // It fails when the header, the ids or the offsets do not fit, or the last
 // offset points past b; it allocates nothing.
 func readContainer(b []byte) (c container, ok bool) {
+	ok = c.read(b)
+	return c, ok
+}
+
+// read is readContainer in place: a container is too large to be returned in
+// registers.
+func (c *container) read(b []byte) bool {
 	if len(b) < 2 {
-		return c, false
+		return false
 	}
 	h := b[0]
 	large := h&0x40 != 0
@@ -34,29 +41,29 @@ func readContainer(b []byte) (c container, ok bool) {
 	case basicObject:
 		c.idW = int(h>>4&3) + 1
 	case basicArray:
-		large = h&0x10 != 0
+		large, c.idW = h&0x10 != 0, 0
 	default:
-		return c, false
+		return false
 	}
 	n, at := uint64(b[1]), uint64(2)
 	if large {
 		if len(b) < 5 {
-			return c, false
+			return false
 		}
 		n, at = uint64(binary.LittleEndian.Uint32(b[1:])), 5
 	}
 	offs := at + n*uint64(c.idW)
 	data := offs + (n+1)*uint64(c.offW)
 	if data > uint64(len(b)) {
-		return c, false
+		return false
 	}
 	c.n, c.ids, c.offs, c.data = int(n), int(at), int(offs), int(data)
 	end := data + uint64(readUint(b[data-uint64(c.offW):], c.offW))
 	if end > uint64(len(b)) {
-		return c, false
+		return false
 	}
 	c.b = b[:end] // capacity stays: errors tell offsets by it
-	return c, true
+	return true
 }
 
 // id returns the field id at position i of an object.

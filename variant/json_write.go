@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -99,10 +100,17 @@ func (q *quotedNames) fill(d *dict) bool {
 	q.text, q.ends = q.text[:0], append(q.ends[:0], 0)
 	for i := range d.n {
 		name, ok := d.name(i)
-		if !ok || len(q.text) > 8*maxRecentMeta || !utf8.Valid(name) {
+		if !ok || len(q.text) > 8*maxRecentMeta {
 			return false
 		}
-		q.text = append(appendQuoted(append(q.text, ','), name), ':')
+		var plain bool
+		if q.text, plain = appendPlain(append(q.text, ','), name); !plain {
+			if !utf8.Valid(name) {
+				return false
+			}
+			q.text = appendQuoted(q.text, name)
+		}
+		q.text = append(q.text, ':')
 		q.ends = append(q.ends, uint32(len(q.text)))
 	}
 	q.text = extend(q.text, quotedPad)
@@ -269,30 +277,28 @@ func (w *jsonWriter) text(dst, b []byte) ([]byte, error) {
 	if !utf8.Valid(b) {
 		return dst, w.corrupt(b, errText.Error())
 	}
-	return appendQuoted(dst, b), nil
+	return appendEscaped(dst, b), nil
 }
 
-func (w *jsonWriter) container(b []byte, depth int) (c container, err error) {
-	c, ok := readContainer(b)
-	switch {
-	case !ok:
-		err = w.corrupt(b, "truncated container")
-	case depth > MaxDepth:
-		err = w.corrupt(b, ErrDepth.Error())
+// badContainer makes the error for a container that does not fit or is too deep.
+func (w *jsonWriter) badContainer(b []byte, depth int) error {
+	if depth > MaxDepth {
+		return w.corrupt(b, ErrDepth.Error())
 	}
-	return c, err
+	return w.corrupt(b, "truncated container")
 }
 
 func (w *jsonWriter) array(dst, b []byte, depth int) ([]byte, error) {
-	c, err := w.container(b, depth)
-	if err != nil {
-		return dst, err
+	var c container
+	if !c.read(b) || depth > MaxDepth {
+		return dst, w.badContainer(b, depth)
 	}
 	dst = append(dst, '[')
 	for i := range c.n {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		var err error
 		if dst, err = w.value(dst, c.child(i), depth); err != nil {
 			return dst, err
 		}
@@ -301,10 +307,11 @@ func (w *jsonWriter) array(dst, b []byte, depth int) ([]byte, error) {
 }
 
 func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
-	c, err := w.container(b, depth)
-	if err != nil {
-		return dst, err
+	var c container
+	if !c.read(b) || depth > MaxDepth {
+		return dst, w.badContainer(b, depth)
 	}
+	var err error
 	if c.n == 0 {
 		return append(dst, '{', '}'), nil
 	}
@@ -330,10 +337,17 @@ func (w *jsonWriter) object(dst, b []byte, depth int) ([]byte, error) {
 // looseName is put for a dictionary that is not kept.
 func (w *jsonWriter) looseName(dst []byte, id int) ([]byte, error) {
 	name, ok := w.dict.name(id)
-	if !ok || !utf8.Valid(name) {
+	out, plain := appendPlain(append(dst, ','), name)
+	if !plain {
+		if !utf8.Valid(name) {
+			ok = false
+		}
+		out = appendEscaped(out, name)
+	}
+	if !ok {
 		return dst, corruptMeta(1+(id+1)*w.dict.width, "name is out of range or not UTF-8")
 	}
-	return append(appendQuoted(append(dst, ','), name), ':'), nil
+	return append(out, ':'), nil
 }
 
 // appendPlain appends text in quotes if it is ASCII without escapes; else it
@@ -420,6 +434,38 @@ func appendQuoted(dst, b []byte) []byte {
 		from = i
 	}
 	return append(append(dst, b[from:]...), '"')
+}
+
+// appendEscaped is appendQuoted for text that is UTF-8. It passes over eight bytes at a
+// time.
+func appendEscaped(dst, b []byte) []byte {
+	dst = append(slices.Grow(dst, len(b)+len(b)/8+2), '"')
+	from, i := 0, 0
+	for len(b)-i >= 8 {
+		m := mustEscape(binary.LittleEndian.Uint64(b[i:]))
+		if m == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(m) >> 3
+		dst = appendEscape(append(dst, b[from:i]...), b[i])
+		i++
+		from = i
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
+			dst = appendEscape(append(dst, b[from:i]...), c)
+			from = i + 1
+		}
+	}
+	return append(append(dst, b[from:]...), '"')
+}
+
+// mustEscape sets the high bit of the first byte of x that JSON writes as an escape; bits
+// of later bytes mean nothing.
+func mustEscape(x uint64) uint64 {
+	quote, escape := x^swarQuote, x^swarEscape
+	return ((quote-swarOnes)&^quote | (escape-swarOnes)&^escape | (x-swarSpace)&^x) & swarHigh
 }
 
 func appendEscape(dst []byte, c byte) []byte {

@@ -241,3 +241,17 @@ func parseOracleDecimal(t *testing.T, coef string, scale int) Decimal {
 	}
 	return decimalOf(coef[0] == '-', hi, lo, uint8(scale))
 }
+
+// TestAppendEscaped: the escapes of texts that are passed over in words are those of
+// the way that looks at each byte, wherever they stand.
+func TestAppendEscaped(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 3))
+	pieces := []string{"a", "plain text of some length", `"`, `\`, "\n", "\x00", "\x1f", " ", "\x7f", "é", "日本語", "𐀀", "\u2028", "!", "#", "[", "]"}
+	for range 20_000 {
+		var b []byte
+		for range r.IntN(12) {
+			b = append(b, pieces[r.IntN(len(pieces))]...)
+		}
+		require.Equal(t, string(appendQuoted([]byte("x"), b)), string(appendEscaped([]byte("x"), b)))
+	}
+}

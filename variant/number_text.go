@@ -79,7 +79,11 @@ func appendSmallDecimal(dst []byte, x int64, scale uint8) []byte {
 	}
 	if scale > 0 && scale <= 16 {
 		if whole := mag / pow10[scale]; whole < 1e8 {
-			dst = appendShort(dst, sign, uint32(whole), 0)
+			if whole < 100 {
+				dst = appendPair(dst, sign, int(whole))
+			} else {
+				dst = appendShort(dst, sign, uint32(whole), 0)
+			}
 			return appendFraction(dst, (mag-whole*pow10[scale])*pow10[16-scale])
 		}
 	}
@@ -94,6 +98,17 @@ func appendSmallDecimal(dst []byte, x int64, scale uint8) []byte {
 		mag, scale = q, scale-1
 	}
 	return appendPoint(dst, mag, int(scale))
+}
+
+// appendPair appends x < 100 with a sign of 0 or -1.
+func appendPair(dst []byte, sign int64, x int) []byte {
+	if sign != 0 {
+		dst = append(dst, '-')
+	}
+	if x >= 10 {
+		dst = append(dst, pairs[2*x])
+	}
+	return append(dst, pairs[2*x+1])
 }
 
 const asciiZeros = '0' * swarOnes
