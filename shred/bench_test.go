@@ -241,10 +241,12 @@ func BenchmarkValuesToFile(b *testing.B) {
 const fileRows = 1024
 
 // benchFile reads requests from a file in batches.
-func benchFile(b *testing.B, reqs []Request) { benchFileBy(b, benchWriter(b), reqs) }
+func benchFile(b *testing.B, reqs []Request) {
+	benchFileOf(b, benchWriter(b), pq.WriterOptions{}, reqs)
+}
 
-func benchFileBy(b *testing.B, w *Writer, reqs []Request) {
-	data := fileOf(b, w, pq.WriterOptions{})
+func benchFileOf(b *testing.B, w *Writer, o pq.WriterOptions, reqs []Request) {
+	data := fileOf(b, w, o)
 	f, err := pq.Open(bytes.NewReader(data), int64(len(data)), pq.ReaderOptions{})
 	require.NoError(b, err)
 	p, err := Project(w.Group(), Context{Ordered: f.IsOwn()}, reqs, func(c int) bool { return f.RowGroup(0).Column(c).AllNull() })
@@ -292,13 +294,16 @@ func BenchmarkFileOnePath(b *testing.B) { benchFile(b, benchPaths(b)[:1]) }
 // BenchmarkFileWhole is Parquet file to whole values.
 func BenchmarkFileWhole(b *testing.B) { benchFile(b, []Request{{}}) }
 
-// BenchmarkFilePlain is the same from a file that is not shredded.
+// BenchmarkFilePlain is the same from files that are not shredded: our own, and one
+// of another writer, whose values are looked through for fields out of order.
 func BenchmarkFilePlain(b *testing.B) {
 	w := NewWriter(&Schema{}, WriterOptions{Optional: true})
 	for _, t := range benchTexts(benchRows) {
 		require.NoError(b, w.WriteJSON(t))
 	}
-	benchFileBy(b, w, []Request{{}})
+	for _, name := range []string{"frazil version 0", "another"} {
+		b.Run(name, func(b *testing.B) { benchFileOf(b, w, pq.WriterOptions{CreatedBy: name}, []Request{{}}) })
+	}
 }
 
 // BenchmarkGrowth writes and reads documents of more and more fields, and of more
@@ -364,11 +369,11 @@ func BenchmarkGrowth(b *testing.B) {
 // benchRows; figures are per row.
 func BenchmarkRows(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 400_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) { benchFileOf(b, n) })
+		b.Run(fmt.Sprint(n), func(b *testing.B) { benchRowsOf(b, n) })
 	}
 }
 
-func benchFileOf(b *testing.B, rows int) {
+func benchRowsOf(b *testing.B, rows int) {
 	texts := benchTexts(benchRows)
 	w := NewWriter(benchSchema(b, texts), WriterOptions{Optional: true})
 	var out bytes.Buffer

@@ -1,6 +1,7 @@
 package shred
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,35 +100,57 @@ func (c *orderCheck) container(b []byte, depth int) bool {
 		c.broken = true
 		return false
 	}
-	last := int64(-1)
-	for i := range v.n {
-		if v.idSize > 0 {
-			rank, ok := c.rank(getUint(v.ids[i*v.idSize:], v.idSize))
-			if !ok || rank <= last {
-				return false
-			}
-			last = rank
+	if v.idSize > 0 && !c.fields(v.ids, v.idSize) {
+		return false
+	}
+	data, mask := len(b)-len(v.data), uint32(1<<(8*v.offSize)-1)
+	for p := data - len(v.offsets); p < data-v.offSize; p += v.offSize {
+		at := uint64(data)
+		if p+4 <= len(b) {
+			at += uint64(binary.LittleEndian.Uint32(b[p:]) & mask)
+		} else { // only offsets of one byte come so near to the end
+			at += uint64(b[p])
 		}
-		at := getUint(v.offsets[i*v.offSize:], v.offSize)
-		if uint64(at) >= uint64(len(v.data)) {
+		if at >= uint64(len(b)) {
 			c.broken = true
 			return false
 		}
-		if v.data[at]&3 >= basicObject && !c.container(v.data[at:], depth+1) {
+		if b[at]&3 >= basicObject && !c.container(b[at:], depth+1) {
 			return false
 		}
 	}
 	return true
 }
 
-// rank returns the rank of a name among the names; false if there is no such name.
-func (c *orderCheck) rank(id uint32) (int64, bool) {
-	switch {
-	case id >= c.names:
-		c.broken = true
-		return 0, false
-	case c.ranks == nil:
-		return int64(id), true
+// fields reports whether the names of an object's fields, by ids of w bytes, ascend.
+func (c *orderCheck) fields(ids []byte, w int) bool {
+	if len(ids) == 0 {
+		return true
 	}
-	return int64(c.ranks[id]), true
+	if w == 1 && c.ranks == nil {
+		for i := 1; i < len(ids); i++ {
+			if ids[i-1] >= ids[i] {
+				return false
+			}
+		}
+		c.broken = uint32(ids[len(ids)-1]) >= c.names
+		return !c.broken
+	}
+	last := int64(-1)
+	for ; len(ids) > 0; ids = ids[w:] {
+		id := getUint(ids, w)
+		if id >= c.names {
+			c.broken = true
+			return false
+		}
+		rank := int64(id)
+		if c.ranks != nil {
+			rank = int64(c.ranks[id])
+		}
+		if rank <= last {
+			return false
+		}
+		last = rank
+	}
+	return true
 }
