@@ -78,7 +78,11 @@ func (e *emitter) container(b []byte, depth int) error {
 			if !ok {
 				return corruptValue(e.at(b)+c.ids+i*c.idW, "field id is not in the dictionary")
 			}
-			e.names.pass(e.sink, c.id(i), name)
+			if len(name) < longName { // pass says so too, at the price of a call
+				e.sink.Key(name)
+			} else {
+				e.names.pass(e.sink, c.id(i), name)
+			}
 		}
 		if err := e.value(c.child(i), depth); err != nil {
 			return err
