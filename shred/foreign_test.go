@@ -16,7 +16,7 @@ import (
 
 // foreignGroup lays out a schema as some engine might: parts of lists named at will,
 // lists of two levels, groups of fields and elements optional, `value` left out,
-// typed_value required, columns in any order.
+// the only side of a pair required, columns in any order.
 func (g generator) foreignGroup(s *Schema) *leaf.Node {
 	group := g.relaid(s.Group("v", true, 0))
 	g.Shuffle(len(group.Children), func(i, j int) {
@@ -37,6 +37,9 @@ func (g generator) relaid(n *leaf.Node) *leaf.Node {
 	}
 	if pair && g.IntN(2) == 0 {
 		slices.Reverse(c.Children)
+	}
+	if only := c.Children; len(only) == 1 && (only[0].Name == valueName || pair) && g.IntN(3) == 0 {
+		only[0].Repetition = leaf.Required
 	}
 	if pair && g.IntN(4) == 0 {
 		c.Repetition = leaf.Optional
@@ -101,7 +104,9 @@ func (f *filler) pair(n *leaf.Node, column int, at place) int {
 	hasValue, hasTyped := f.sides(childOf(n, valueName), typed)
 	for _, c := range n.Children {
 		inside := at
-		inside.def++ // of what is optional
+		if c.Repetition == leaf.Optional {
+			inside.def++
+		}
 		switch {
 		case c.Name == metadataName && c.Type == leaf.Bytes && c.Repetition == leaf.Required:
 			f.buffers[column].AppendBytes(f.meta.Bytes())
@@ -125,9 +130,9 @@ func (f *filler) sides(value, typed *leaf.Node) (hasValue, hasTyped bool) {
 	state := f.IntN(10)
 	switch {
 	case typed == nil:
-		return state < 8, false
+		return state < 8 || value.Repetition == leaf.Required, false
 	case value == nil:
-		return false, state < 8
+		return false, state < 8 || typed.Repetition == leaf.Required
 	case state == 0 && isObject(typed):
 		return true, true
 	case state == 1 && f.conflict && f.IntN(4) == 0 && !isObject(typed):
