@@ -12,7 +12,14 @@
 // FRAZIL_CATALOG_CREDENTIAL (id:secret), unless OpenCatalog is given the
 // properties token or credential. What a REST catalog says of itself never
 // sends them to a server that the caller has not named: see the property
-// oauth2-server-uri for a token server of its own.
+// oauth2-server-uri for a token server of its own. Storage is another matter:
+// requests to the s3.endpoint that a catalog names are signed with the keys of
+// the environment.
+//
+// Where iceberg-go writes the metadata files to a store itself, as for Glue or a
+// SQLite catalog whose warehouse is a bucket, the default 1.0 of a double column
+// is written as 1, which Java does not read. Give such a default a fraction, or
+// use a REST catalog: requests to it are put right.
 package cloud
 
 import (
