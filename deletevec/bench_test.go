@@ -52,7 +52,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-func vectorOf(b *testing.B, positions []int64) *Vector {
+func vectorOf(b testing.TB, positions []int64) *Vector {
 	var v Vector
 	if err := v.AddMany(positions); err != nil {
 		b.Fatal(err)

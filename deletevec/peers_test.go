@@ -90,7 +90,7 @@ func BenchmarkPeersBuild(b *testing.B) {
 }
 
 // peerFile writes a Puffin file with one vector and opens it for both.
-func peerFile(b *testing.B, n int, rows int64) (iceio.IO, string, iceberg.DataFile, Ref) {
+func peerFile(b testing.TB, n int, rows int64) (iceio.IO, string, iceberg.DataFile, Ref) {
 	var file bytes.Buffer
 	w := NewWriter(&file, WriterOptions{})
 	blob, err := w.Add("data.parquet", vectorOf(b, randomPositions(n, rows)))
