@@ -90,15 +90,16 @@ func TestShortDigits(t *testing.T) {
 // 18, so it is written wider, in every way into a value; it is read in any width.
 func TestDecimal_LongScalesAreWide(t *testing.T) {
 	for text, want := range map[string]Kind{
-		"0.000000001":                              KindDecimal4,
-		"0.123456789":                              KindDecimal4,
-		"0.0000000001":                             KindDecimal8,
-		"-0.0000000000":                            KindDecimal8,
-		"1.00000000001":                            KindDecimal8,
-		"0.00000000000000001":                      KindDecimal8,
-		"0.000000000000000001":                     KindDecimal8,
-		"0.0000000000000000001":                    KindDecimal16,
-		"1.0000000000000000001":                    KindDecimal16,
+		"0.000000001":           KindDecimal4,
+		"0.123456789":           KindDecimal4,
+		"0.0000000001":          KindDecimal8,
+		"-0.0000000000":         KindDecimal8,
+		"1.00000000001":         KindDecimal8,
+		"0.00000000000000001":   KindDecimal8,
+		"0.000000000000000001":  KindDecimal8,
+		"0.0000000000000000001": KindDecimal16,
+		"1.0000000000000000001": KindDecimal16,
+
 		"0.00000000000000000000000000000000000001": KindDecimal16,
 	} {
 		v, err := ParseJSON([]byte(text))
