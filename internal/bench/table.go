@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,7 @@ func (w work) once(repeat int) (time.Duration, error) {
 	if w.ask != nil {
 		return w.ask()
 	}
+	runtime.GC() // each pays for its own garbage
 	start := cpuTime()
 	for range repeat {
 		if err := w.run(); err != nil {
@@ -57,7 +59,7 @@ type row struct {
 }
 
 // roundBytes is the JSON that a round in this process goes over at least.
-const roundBytes = 1_000_000
+const roundBytes = 4_000_000
 
 // measure adds a row: works take turns in each round.
 func (t *table) measure(works []work, c corpus, rounds int) {

@@ -19,6 +19,8 @@ GET = """
     select count(v.greeks.delta), count(v.scenarios[1].breakdown.by_region."EMEA"),
         count(v.model_params.calibration.fit_error), count(v.dv01), count(v.model)
     from variants"""
+scans = []  # the times of SCAN so far
+
 QUERIES = {
     "parse": "select count(x::json::variant) from texts",
     "parse-checked": "select count(j::variant) from checked",
@@ -58,7 +60,8 @@ def run(con, job, argument):
     if job == "text":
         return write_texts(con, argument)
     if job == "print-scanned":
-        return max(0, cpu_time(con, PRINT) - cpu_time(con, SCAN))
+        scans.append(cpu_time(con, SCAN))
+        return max(0, cpu_time(con, PRINT) - min(scans))
     return cpu_time(con, QUERIES[job])
 
 
