@@ -221,11 +221,11 @@ func (c *deleteCache) equalityKeys(ctx context.Context, file ice.DataFile) (*equ
 			return nil, corruptf("an equality delete file without equality ids")
 		}
 		for _, id := range ids {
-			i := slices.IndexFunc(c.meta.schema.Fields(), func(f ice.NestedField) bool { return f.ID == id })
-			if i < 0 {
+			f, ok := c.meta.column(id)
+			if !ok {
 				return nil, unsupportedf("an equality delete on field %d, which is no top-level column", id)
 			}
-			out.fields = append(out.fields, c.meta.schema.Fields()[i])
+			out.fields = append(out.fields, f)
 		}
 		return out, c.readDeleteFile(ctx, file, out.fields, func(rec arrow.RecordBatch) error {
 			appenders, err := keyAppenders(rec.Columns())

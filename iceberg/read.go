@@ -60,8 +60,22 @@ type readSpec struct {
 // tableParts are the parts of the table's metadata that reading a file needs.
 type tableParts struct {
 	schema  *ice.Schema
+	older   []*ice.Schema // of the table's history, oldest first
 	mapping ice.NameMapping
 	spec    func(id int) *ice.PartitionSpec
+}
+
+// column finds a top-level column by id, also one that was dropped: equality
+// deletes still go by it.
+func (p *tableParts) column(id int) (ice.NestedField, bool) {
+	schemas := append(p.older[:len(p.older):len(p.older)], p.schema)
+	for _, s := range slices.Backward(schemas) {
+		i := slices.IndexFunc(s.Fields(), func(f ice.NestedField) bool { return f.ID == id })
+		if i >= 0 {
+			return s.Fields()[i], true
+		}
+	}
+	return ice.NestedField{}, false
 }
 
 // newReadSpec lists the needs: those of the filter, then those of the outputs

@@ -315,7 +315,7 @@ func compareTasks(x, y *fileTask) int {
 // loadOld reads what was deleted of the touched files before: the old vector,
 // or else the position delete files.
 func (a *attempt) loadOld(ctx context.Context) error {
-	cache := newDeleteCache(a.fs, tableParts{schema: a.t.Schema(), spec: a.t.Metadata().PartitionSpecByID}, &scanStats{})
+	cache := newDeleteCache(a.fs, tableParts{schema: a.t.Schema(), older: a.t.Metadata().Schemas(), spec: a.t.Metadata().PartitionSpecByID}, &scanStats{})
 	for _, f := range a.order {
 		if f.task.vector == nil && len(f.task.positions) == 0 {
 			continue

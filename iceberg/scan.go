@@ -154,7 +154,7 @@ func (t *Table) fillSpec(ctx context.Context, s *readSpec, schema *ice.Schema) e
 		return err
 	}
 	s.fs = fs
-	s.meta = tableParts{schema: schema, mapping: mapping, spec: t.Metadata().PartitionSpecByID}
+	s.meta = tableParts{schema: schema, older: t.Metadata().Schemas(), mapping: mapping, spec: t.Metadata().PartitionSpecByID}
 	s.deletes = newDeleteCache(fs, s.meta, s.stats)
 	return nil
 }
