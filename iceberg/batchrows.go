@@ -182,13 +182,8 @@ func (f *dataFile) badRow(batch arrow.RecordBatch) (row int, column string, err 
 			}
 			continue
 		}
-		if c.field.Required && arr.NullN() > 0 {
-			for i := range row {
-				if arr.IsNull(i) {
-					row, column, err = i, c.field.Name, errRequired
-					break
-				}
-			}
+		if i := firstNull(arr, row); c.field.Required && i < row {
+			row, column, err = i, c.field.Name, errRequired
 		}
 		if c.shred == nil || f.a.opts.lineage {
 			continue
@@ -198,6 +193,19 @@ func (f *dataFile) badRow(batch arrow.RecordBatch) (row int, column string, err 
 		}
 	}
 	return row, column, err
+}
+
+// firstNull is the first null among n rows, n when there is none.
+func firstNull(arr arrow.Array, n int) int {
+	if arr.NullN() == 0 {
+		return n
+	}
+	for i := range n {
+		if arr.IsNull(i) {
+			return i
+		}
+	}
+	return n
 }
 
 func columnOf(batch arrow.RecordBatch, name string) arrow.Array {

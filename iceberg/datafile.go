@@ -230,14 +230,8 @@ func (f *dataFile) putRow(row []byte, spans []span) (column string, err error) {
 
 func (f *dataFile) putVariants(row []byte, spans []span) (column string, err error) {
 	if f.a.variants > 1 {
-		// A row is undone in the last Variant only: the others must not fail.
-		for _, c := range f.cols {
-			if c.shred != nil && spans[c.ordinal].end != 0 {
-				at := spans[c.ordinal]
-				if err := f.a.check.Parse(row[at.start:at.end]); err != nil {
-					return c.field.Name, err
-				}
-			}
+		if column, err := f.checkVariants(row, spans); err != nil {
+			return column, err
 		}
 	}
 	for _, c := range f.cols {
@@ -259,6 +253,21 @@ func (f *dataFile) putVariants(row []byte, spans []span) (column string, err err
 			err = c.shred.WriteNull()
 		}
 		if err != nil {
+			return c.field.Name, err
+		}
+	}
+	return "", nil
+}
+
+// checkVariants makes sure that no Variant of the row fails: it would be undone in
+// the last one only.
+func (f *dataFile) checkVariants(row []byte, spans []span) (column string, err error) {
+	for _, c := range f.cols {
+		if c.shred == nil || spans[c.ordinal].end == 0 {
+			continue
+		}
+		at := spans[c.ordinal]
+		if err := f.a.check.Parse(row[at.start:at.end]); err != nil {
 			return c.field.Name, err
 		}
 	}

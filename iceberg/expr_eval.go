@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -379,12 +380,7 @@ func decimalTruth(n *boundNode, v []decimal128.Num, dst []tri) {
 		}
 	case n.op == opIn:
 		for i, x := range v {
-			dst[i] = triFalse
-			for _, s := range n.set.values {
-				if s.d == x {
-					dst[i] = triTrue
-				}
-			}
+			dst[i] = triOf(slices.ContainsFunc(n.set.values, func(s value) bool { return s.d == x }))
 		}
 	default:
 		for i, x := range v {

@@ -142,22 +142,26 @@ func (a *adapter) data(d arrow.ArrayData) (arrow.ArrayData, error) {
 	return array.NewData(a.to, d.Len(), buffers, children, d.NullN(), 0), nil
 }
 
+// part gives the data of one field of a struct.
+func (a *adapter) part(p structPart, d arrow.ArrayData) (arrow.ArrayData, error) {
+	if p.from != nil {
+		return p.from.data(d.Children()[p.index])
+	}
+	missing, err := missingArray(a.mem, p.field, d.Len())
+	if err != nil {
+		return nil, err
+	}
+	defer missing.Release()
+	missing.Data().Retain()
+	return missing.Data(), nil
+}
+
 func (a *adapter) children(d arrow.ArrayData) ([]arrow.ArrayData, error) {
 	var out []arrow.ArrayData
 	switch a.field.Type.(type) {
 	case *ice.StructType:
 		for _, part := range a.fields {
-			if part.from == nil {
-				missing, err := missingArray(a.mem, part.field, d.Len())
-				if err != nil {
-					return out, err
-				}
-				missing.Data().Retain()
-				out = append(out, missing.Data())
-				missing.Release()
-				continue
-			}
-			c, err := part.from.data(d.Children()[part.index])
+			c, err := a.part(part, d)
 			if err != nil {
 				return out, err
 			}
