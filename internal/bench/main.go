@@ -67,5 +67,6 @@ func compare(o options) error {
 		t.print()
 	}
 	printNotes(notes)
+	fmt.Fprintln(os.Stderr, "lookups that led somewhere:", found)
 	return nil
 }
