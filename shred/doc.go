@@ -74,5 +74,5 @@
 //
 // schema.go, group.go and layout.go; then node.go, sink.go and track.go for the
 // way in; then project.go, reader.go, tree.go, assemble.go and flat.go for the way
-// out.
+// out, and order.go for values that other writers left out of order.
 package shred
