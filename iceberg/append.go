@@ -46,7 +46,8 @@ type AppendOptions struct {
 	TargetFileBytes int64
 
 	// RowGroupBytes is the size of a row group's values in memory at which it is
-	// written. Default 32 MiB, or write.parquet.row-group-size-bytes if smaller.
+	// written, at most 1 GiB; MemoryBytes makes them smaller. Default:
+	// write.parquet.row-group-size-bytes, else 32 MiB.
 	RowGroupBytes int64
 
 	// MemoryBytes bounds the rows held in memory over all partitions.

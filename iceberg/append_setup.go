@@ -66,8 +66,12 @@ func (a *Appender) setDefaults(props ice.Properties) {
 		o.TargetFileBytes = props.GetInt64(propTargetFileBytes, defaultTargetFile)
 	}
 	if o.RowGroupBytes <= 0 {
-		o.RowGroupBytes = min(defaultRowGroup, props.GetInt64(propRowGroupBytes, defaultRowGroup))
+		o.RowGroupBytes = props.GetInt64(propRowGroupBytes, defaultRowGroup)
 	}
+	if o.RowGroupBytes <= 0 {
+		o.RowGroupBytes = defaultRowGroup
+	}
+	o.RowGroupBytes = min(o.RowGroupBytes, maxRowGroup)
 	if o.MemoryBytes <= 0 {
 		o.MemoryBytes = defaultMemory
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	ice "github.com/apache/iceberg-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/frazil/frazil/internal/pq"
@@ -292,6 +293,23 @@ func TestParquetProperties(t *testing.T) {
 	require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": "0.5", propPageBytes: "-1"}))
 	_, err = tbl.NewAppender(bg, AppendOptions{})
 	require.ErrorIs(t, err, ErrInvalid)
+}
+
+// TestRowGroupSizeOfTheTable: the table's size of row groups is taken as it is, a
+// larger one than the default too; what the caller says wins.
+func TestRowGroupSizeOfTheTable(t *testing.T) {
+	for text, want := range map[string]int64{"": 32 << 20, "1000": 1000, "134217728": 128 << 20, "-1": 32 << 20, "99999999999": 1 << 30} {
+		props := ice.Properties{}
+		if text != "" {
+			props[propRowGroupBytes] = text
+		}
+		a := &Appender{}
+		a.setDefaults(props)
+		require.Equal(t, want, a.opts.RowGroupBytes, text)
+		a = &Appender{opts: AppendOptions{RowGroupBytes: 5}}
+		a.setDefaults(props)
+		require.EqualValues(t, 5, a.opts.RowGroupBytes)
+	}
 }
 
 // TestBloomFilterDistinctValues: the filter of a column whose number of distinct

@@ -76,6 +76,7 @@ type writtenFile struct {
 const (
 	defaultTargetFile = 512 << 20
 	defaultRowGroup   = 32 << 20
+	maxRowGroup       = 1 << 30
 	defaultMemory     = 256 << 20
 	defaultSample     = 100
 	queueBytes        = 16 << 20
