@@ -51,13 +51,17 @@ var rustWorks = []engineWork{
 	{onePath, "Rust get_path", "get-path"},
 }
 
+// scanAlone ends the name of a work that only reads the values that another one prints:
+// it tells which part of that is no printing, and is no peer.
+const scanAlone = ", scan alone"
+
 func duckdbWorks(version string) []engineWork {
 	name := "DuckDB " + version
 	return []engineWork{
 		{intoVariant, name + " from VARCHAR", "parse"},
 		{intoVariant, name + " from JSON", "parse-checked"},
 		{intoJSON, name, "print"},
-		{intoJSON, name + " less its scan", "print-scanned"},
+		{intoJSON, name + scanAlone, "scan"},
 		{onePath, name, "get"},
 	}
 }

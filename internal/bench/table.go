@@ -126,7 +126,8 @@ func (t *table) print() {
 // fastest returns the column of the fastest peer of a row; 0 when all failed.
 func (r row) fastest(names []string) (at int) {
 	for i, d := range r.best {
-		if r.failed[i] == nil && !strings.HasPrefix(names[i], "frazil") && (at == 0 || d < r.best[at]) {
+		peer := !strings.HasPrefix(names[i], "frazil") && !strings.HasSuffix(names[i], scanAlone)
+		if r.failed[i] == nil && peer && (at == 0 || d < r.best[at]) {
 			at = i
 		}
 	}
