@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return summary.WriteText(stdout)
 }
 
-// check validates the flags and creates the folder.
+// check validates the flags; without -dir it makes a folder.
 func check(flags *flag.FlagSet, o *pipeline.Options) error {
 	switch {
 	case flags.NArg() > 0:
@@ -86,8 +86,6 @@ func check(flags *flag.FlagSet, o *pipeline.Options) error {
 		fmt.Fprintln(flags.Output(), "working in", o.Dir)
 		return nil
 	}
-	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
-		return err
-	}
-	return os.MkdirAll(o.Dir, 0o755)
+	o.Dir, err = filepath.Abs(o.Dir)
+	return err
 }

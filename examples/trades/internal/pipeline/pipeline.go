@@ -79,6 +79,9 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 // open prepares folder, broker, topics, catalog and table.
 func (p *pipeline) open(ctx context.Context) error {
 	p.o.Progress("set up", 0, 0)
+	if err := p.openBroker(ctx); err != nil {
+		return err
+	}
 	warehouse := filepath.Join(p.o.Dir, "warehouse")
 	if err := os.MkdirAll(warehouse, 0o755); err != nil {
 		return err
@@ -99,6 +102,11 @@ func (p *pipeline) open(ctx context.Context) error {
 	if len(p.trades.Metadata().Snapshots()) > 0 {
 		return fmt.Errorf("%s: %w", p.o.Dir, ErrUsed)
 	}
+	return nil
+}
+
+// openBroker comes before the folder is made: it is what may not be there.
+func (p *pipeline) openBroker(ctx context.Context) error {
 	if p.brokers = kafka.Split(p.o.Brokers); len(p.brokers) == 0 {
 		brokers, stop, err := kafka.Embedded()
 		if err != nil {

@@ -128,6 +128,20 @@ func TestFewTradesAreNoSpecialCase(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, s.Table.Rows)
 	require.Equal(t, int64(3), s.BadRecords)
+	var text strings.Builder
+	require.NoError(t, s.WriteText(&text))
+	require.Contains(t, text.String(), "corrected nothing: that takes two trades")
+	require.NotContains(t, text.String(), "amended")
+}
+
+// A broker that is not there left an empty folder behind.
+func TestNoFolderWithoutABroker(t *testing.T) {
+	o := options(t)
+	o.Dir = filepath.Join(t.TempDir(), "run")
+	o.Brokers = "127.0.0.1:1"
+	_, err := Run(t.Context(), o)
+	require.Error(t, err)
+	require.NoDirExists(t, o.Dir)
 }
 
 // TestRunsShareARealBroker: a run with -brokers leaves out what earlier runs

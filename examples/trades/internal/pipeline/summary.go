@@ -88,8 +88,12 @@ func (s *Summary) WriteText(w io.Writer) error {
 		s.Table.Rows, s.Table.DataFiles, s.Table.Snapshots, s.Table.ShreddedLeaves)
 	p.line("batch     %d rows in %.2f s, %.1f MB read; sum of 99 %% VaR %.2f; %d summary rows",
 		s.Batch.Rows, s.Batch.Seconds, float64(s.Batch.BytesRead)/1e6, s.Batch.VaR99Total, s.SummaryRows)
-	p.line("amended   %s", s.Corrections.Amended)
-	p.line("cancelled %s; %d rows remain", s.Corrections.Cancelled, s.Corrections.RowsAfter)
+	if s.Corrections.Amended == "" {
+		p.line("corrected nothing: that takes two trades")
+	} else {
+		p.line("amended   %s", s.Corrections.Amended)
+		p.line("cancelled %s; %d rows remain", s.Corrections.Cancelled, s.Corrections.RowsAfter)
+	}
 	for _, v := range s.Corrections.Vectors {
 		p.line("          vector of %d rows in %s", v.Cardinality, v.Puffin)
 		p.line("                 for %s", v.DataFile)
