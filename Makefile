@@ -39,8 +39,8 @@ conformance: ## tables that Spark wrote, through examples/lake
 	$(GO) build -o out/lake ./examples/lake
 	python3 $(SHARED)/tools/conformance.py --lake out/lake --root $(SHARED)/conformance --gets
 
-interop: ## round trips with Spark, DuckDB, pyiceberg and arrow-rs
-	$(GO) test -tags interop -count=1 -v ./internal/interop/...
+interop: ## round trips with Spark, DuckDB, pyiceberg, arrow-rs, parquet-go and arrow-go
+	$(GO) test -tags interop -count=1 -timeout 30m -v ./internal/interop
 
 bench: ## benchmarks of the packages
 	$(GO) test -run '^$$' -bench . -benchmem ./variant ./shred ./deletevec ./internal/pq ./udf ./iceberg ./examples/...

@@ -3,11 +3,11 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,9 +24,14 @@ const catalogName = "frazil" // the catalog_name that iceberg.OpenCatalog writes
 // scanRows reads a table as JSON texts, one a row, with its row lineage.
 func scanRows(t *testing.T, tbl *iceberg.Table) []string {
 	t.Helper()
+	require.NoError(t, tbl.Refresh(context.Background()))
+	return readRows(t, tbl, iceberg.ScanOptions{Lineage: true})
+}
+
+func readRows(t *testing.T, tbl *iceberg.Table, o iceberg.ScanOptions) []string {
+	t.Helper()
 	ctx := context.Background()
-	require.NoError(t, tbl.Refresh(ctx))
-	scan, err := tbl.Scan(ctx, iceberg.ScanOptions{Lineage: true})
+	scan, err := tbl.Scan(ctx, o)
 	require.NoError(t, err)
 	r := iceberg.NewRenderer(scan.Schema())
 	var rows []string
@@ -52,6 +57,48 @@ func requireSameRows(t *testing.T, want, got []string) {
 	for i := range a {
 		require.Empty(t, difference(a[i], b[i], "$"), "row %d\nwant %s\ngot  %s", i, want[i], got[i])
 	}
+}
+
+// requireSameSet compares rows of two engines in no order.
+func requireSameSet(t *testing.T, want, got []string) {
+	t.Helper()
+	require.Len(t, got, len(want), "number of rows")
+	got = slices.Clone(got)
+	for _, w := range want {
+		i := slices.IndexFunc(got, func(g string) bool { return differenceOfTexts(w, g) == "" })
+		require.GreaterOrEqual(t, i, 0, "no row is %s in\n%v", w, got)
+		got = slices.Delete(got, i, i+1)
+	}
+}
+
+// sortedBy orders rows, given as JSON texts, by a whole number in them.
+func sortedBy(t *testing.T, rows []string, column string) []string {
+	t.Helper()
+	keys := map[string]int64{}
+	for _, row := range rows {
+		var x map[string]any
+		d := json.NewDecoder(strings.NewReader(row))
+		d.UseNumber()
+		require.NoError(t, d.Decode(&x))
+		n, _ := x[column].(json.Number)
+		keys[row], _ = strconv.ParseInt(string(n), 10, 64)
+	}
+	out := slices.Clone(rows)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(keys[a], keys[b]) })
+	return out
+}
+
+// differenceOfTexts is difference for JSON texts.
+func differenceOfTexts(a, b string) string {
+	var values [2]any
+	for i, text := range []string{a, b} {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&values[i]); err != nil {
+			return fmt.Sprintf("%s: %v", text, err)
+		}
+	}
+	return difference(values[0], values[1], "$")
 }
 
 func parseRows(t *testing.T, rows []string) []map[string]any {
@@ -133,32 +180,4 @@ func warehouse(t *testing.T) (string, *iceberg.Catalog) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cat.Close()) })
 	return dir, cat
-}
-
-// documents lists the real NDJSON and JSON documents that the suite uses.
-func documents(t *testing.T) map[string][][]byte {
-	t.Helper()
-	shared := os.Getenv("FRAZIL_SHARED")
-	if shared == "" {
-		t.Skip("FRAZIL_SHARED is not set: no real documents")
-	}
-	names, err := filepath.Glob(filepath.Join(shared, "data", "*json"))
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	out := map[string][][]byte{}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		base := filepath.Base(name)
-		if strings.HasSuffix(base, ".json") {
-			out[base] = [][]byte{text}
-			continue
-		}
-		for _, line := range strings.Split(string(text), "\n") {
-			if strings.TrimSpace(line) != "" {
-				out[base] = append(out[base], []byte(line))
-			}
-		}
-	}
-	return out
 }

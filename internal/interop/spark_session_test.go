@@ -4,6 +4,7 @@ package interop
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,96 +13,155 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-json"
 	"github.com/stretchr/testify/require"
 )
 
-// spark is a running Spark session on one SQLite catalog.
-type spark struct {
+// sparkProcess is the one Spark of the suite, started by the first test that
+// needs it and ended by TestMain.
+type sparkProcess struct {
 	mu  sync.Mutex
 	in  io.WriteCloser
 	out *bufio.Reader
 	cmd *exec.Cmd
+	log string // the file of its stderr
+}
+
+var theSpark struct {
+	sync.Mutex
+	*sparkProcess
+}
+
+// sparkSession is Spark on one warehouse.
+type sparkSession struct {
+	process *sparkProcess
+	dir     string
 }
 
 // startSpark opens the warehouse dir, whose catalog is dir/catalog.db, in Spark
-// as catalog "frazil". The session ends with the test.
-func startSpark(t *testing.T, dir string) *spark {
+// as its default catalog.
+func startSpark(t *testing.T, dir string) *sparkSession {
 	t.Helper()
-	py := python(t, "spark", "pyspark=="+sparkVersion)
+	py := python(t, spark, "spark", sparkPackage)
 	if _, err := exec.LookPath("java"); err != nil {
-		t.Skip("no java: Spark needs one")
+		skip(t, spark, "no java, which it needs")
 	}
-	jars := jar(t, icebergJar) + "," + jar(t, sqliteJar)
-	script, err := filepath.Abs("testdata/spark_session.py")
-	require.NoError(t, err)
-	cmd := exec.Command(py, script, filepath.Join(dir, "catalog.db"), dir, catalogName, jars)
-	log, err := os.Create(filepath.Join(t.TempDir(), "spark.log"))
-	require.NoError(t, err)
-	cmd.Stderr, cmd.Dir = log, t.TempDir()
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	s := &spark{in: in, out: bufio.NewReaderSize(out, 1<<20), cmd: cmd}
-	t.Cleanup(func() {
-		in.Close()
-		cmd.Wait()
-		log.Close()
-	})
-	ready, err := s.out.ReadString('\n')
-	if err != nil {
-		text, _ := os.ReadFile(log.Name())
-		require.NoError(t, err, "Spark did not start: %s", tail(string(text), 2000))
+	jars := jar(t, spark, icebergJar) + "," + jar(t, spark, sqliteJar)
+	theSpark.Lock()
+	defer theSpark.Unlock()
+	if theSpark.sparkProcess == nil {
+		p, err := newSparkProcess(py, jars)
+		require.NoError(t, err)
+		theSpark.sparkProcess = p
 	}
-	t.Logf("Spark: %s", strings.TrimSpace(ready))
+	s := &sparkSession{theSpark.sparkProcess, dir}
+	_, err := s.process.ask(map[string]string{"open": dir, "catalog": catalogName})
+	require.NoError(t, err)
 	return s
 }
 
-type reply struct {
-	Rows  []string `json:"rows"`
-	Error string   `json:"error"`
+func newSparkProcess(py, jars string) (*sparkProcess, error) {
+	script, err := filepath.Abs("testdata/spark_session.py")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "spark")
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p := &sparkProcess{cmd: exec.Command(py, script, jars), log: log.Name()}
+	p.cmd.Stderr, p.cmd.Dir, p.cmd.WaitDelay = log, dir, 10*time.Second
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReaderSize(out, 1<<20)
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := p.reply(); err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	return p, nil
 }
 
-func (s *spark) ask(request map[string]string) (reply, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// closeSpark ends Spark and removes its folder.
+func closeSpark() {
+	if p := theSpark.sparkProcess; p != nil {
+		p.in.Close()
+		kill := time.AfterFunc(time.Minute, func() { p.cmd.Process.Kill() })
+		p.cmd.Wait()
+		kill.Stop()
+		os.RemoveAll(filepath.Dir(p.log))
+	}
+}
+
+func (p *sparkProcess) ask(request map[string]string) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	line, err := json.Marshal(request)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	if _, err := s.in.Write(append(line, '\n')); err != nil {
-		return reply{}, err
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return nil, fmt.Errorf("spark: %w", err)
 	}
-	text, err := s.out.ReadBytes('\n')
+	return p.reply()
+}
+
+// reply waits for an answer. A Spark that gives none in time is ended.
+func (p *sparkProcess) reply() ([]string, error) {
+	late := time.AfterFunc(engineTimeout, func() { p.cmd.Process.Kill() })
+	defer late.Stop()
+	text, err := p.out.ReadBytes('\n')
 	if err != nil {
-		return reply{}, err
+		log, _ := os.ReadFile(p.log)
+		return nil, fmt.Errorf("spark: no answer: %w: %s", err, tail(string(log), 2000))
 	}
-	var r reply
+	var r struct {
+		Rows  []string
+		Error string
+	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	if r.Error != "" {
-		return reply{}, fmt.Errorf("spark: %s", r.Error)
+		return nil, errors.New("spark: " + r.Error)
 	}
-	return r, nil
+	return r.Rows, nil
 }
 
 // query returns the rows of a statement as Spark's own JSON texts.
-func (s *spark) query(t *testing.T, sql string) []string {
+func (s *sparkSession) query(t *testing.T, sql string) []string {
 	t.Helper()
-	r, err := s.ask(map[string]string{"sql": sql})
+	rows, err := s.process.ask(map[string]string{"open": s.dir, "sql": sql})
 	require.NoError(t, err, sql)
-	return r.Rows
+	return rows
 }
 
-// exec runs a statement for its effect.
-func (s *spark) exec(t *testing.T, sql string) {
+// exec runs statements for their effect.
+func (s *sparkSession) exec(t *testing.T, statements ...string) {
 	t.Helper()
-	_, err := s.ask(map[string]string{"ddl": sql})
-	require.NoError(t, err, sql)
+	for _, sql := range statements {
+		_, err := s.process.ask(map[string]string{"open": s.dir, "ddl": sql})
+		require.NoError(t, err, sql)
+	}
 }
 
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+// one returns the only row of a query.
+func (s *sparkSession) one(t *testing.T, sql string) string {
+	t.Helper()
+	rows := s.query(t, sql)
+	require.Len(t, rows, 1, sql)
+	return strings.TrimSpace(rows[0])
+}

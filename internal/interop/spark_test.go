@@ -77,6 +77,7 @@ func TestSparkReadsOurTables(t *testing.T) {
 	dir, cat := warehouse(t)
 	ctx := context.Background()
 	s := startSpark(t, dir)
+	works(t, spark, "reads our tables, shredded and plain, after append, delete, update and merge: rows, row ids, sequence numbers")
 	for _, unshredded := range []bool{false, true} {
 		name := fmt.Sprintf("risk.trades_%t", unshredded)
 		tbl := tradesTable(t, cat, name, 1500, unshredded)
@@ -104,6 +105,7 @@ func TestSparkReadsEvolvedTables(t *testing.T) {
 	dir, cat := warehouse(t)
 	ctx := context.Background()
 	s := startSpark(t, dir)
+	works(t, spark, "reads defaults, renamed, widened, dropped and added columns")
 	tbl, err := cat.Create(ctx, "demo.evolved", iceberg.TableSpec{Columns: columns(t, "id:int,price:float,name:string,doc:variant")})
 	require.NoError(t, err)
 	appendRows(t, tbl, `{"id":1,"price":1.5,"name":"a","doc":{"x":1}}`, `{"id":2,"price":2.5,"name":"b","doc":null}`)
@@ -126,6 +128,7 @@ func TestSparkGoesOnWriting(t *testing.T) {
 	dir, cat := warehouse(t)
 	ctx := context.Background()
 	s := startSpark(t, dir)
+	works(t, spark, "deletes from, updates, appends to, merges into and compacts our tables, which we read and change in between")
 	const name = "risk.shared"
 	tbl := tradesTable(t, cat, name, 800, false)
 	same := func() {
@@ -154,9 +157,10 @@ func TestSparkGoesOnWriting(t *testing.T) {
 // TestRealDocumentsThroughSpark: every real document is the same JSON after
 // JSON -> our table -> Spark's to_json.
 func TestRealDocumentsThroughSpark(t *testing.T) {
-	docs := documents(t)
+	docs := documents(t, spark)
 	dir, cat := warehouse(t)
 	s := startSpark(t, dir)
+	works(t, spark, "gives real documents back as the same JSON, from our tables and from its own")
 	notName := regexp.MustCompile(`\W+`)
 	for file, texts := range docs {
 		t.Run(file, func(t *testing.T) {
@@ -174,47 +178,4 @@ func TestRealDocumentsThroughSpark(t *testing.T) {
 			requireSameRows(t, want, s.query(t, rowsOf(name)))
 		})
 	}
-}
-
-// TestSparkComputesTheSummary: Spark derives daily figures from the shredded table,
-// equal to those that Frazil's own scan gives, while trades keep coming in; each
-// answer of Spark's is a state that was committed.
-func TestSparkComputesTheSummary(t *testing.T) {
-	dir, cat := warehouse(t)
-	ctx := context.Background()
-	s := startSpark(t, dir)
-	const name = "risk.live"
-	tbl := tradesTable(t, cat, name, 500, false)
-	committed := map[string]bool{"500": true}
-	done := make(chan error, 1)
-	go func() {
-		gen := tradegen.New(12, tradegen.Options{})
-		for i := range 8 {
-			var rows []string
-			for range 100 {
-				event, _ := gen.AppendNext(nil)
-				rows = append(rows, string(event))
-			}
-			if _, err := tbl.AppendJSON(ctx, lines(rows...), iceberg.AppendOptions{ByName: true}); err != nil {
-				done <- fmt.Errorf("append %d: %w", i, err)
-				return
-			}
-		}
-		done <- nil
-	}()
-	for n := 600; n <= 1300; n += 100 {
-		committed[fmt.Sprint(n)] = true
-	}
-	for range 6 {
-		rows := s.query(t, "select cast(count(*) as string) as n, count(distinct trade_id) as ids from "+name)
-		require.Len(t, rows, 1)
-		n := strings.Split(rows[0], `"`)[3]
-		require.True(t, committed[n], "Spark saw %s rows, which no commit had", rows[0])
-	}
-	require.NoError(t, <-done)
-	const query = "select trade_date, desk, asset_class, count(*) as trades, " +
-		"sum(variant_get(pricing_vector, '$.dv01', 'decimal(18,2)')) as dv01, " +
-		"sum(variant_get(pricing_vector, '$.greeks.delta', 'decimal(18,6)')) as delta from " + name +
-		" group by all order by 1, 2, 3"
-	requireSameRows(t, summary(t, tbl), s.query(t, query))
 }
