@@ -63,7 +63,9 @@ func BenchmarkLoadTrades(b *testing.B) {
 			b.SetBytes(bytes)
 			b.ReportAllocs()
 			var size int64
+			var cpu processor
 			for b.Loop() {
+				cpu.begin()
 				c, err := tbl.AppendJSON(context.Background(), func(yield func([]byte, error) bool) {
 					for _, l := range lines {
 						if !yield(l, nil) {
@@ -72,9 +74,11 @@ func BenchmarkLoadTrades(b *testing.B) {
 					}
 				}, AppendOptions{})
 				require.NoError(b, err)
+				cpu.end()
 				require.EqualValues(b, rows, c.Rows)
 				size = c.Bytes
 			}
+			cpu.report(b)
 			b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 			b.ReportMetric(float64(size)/rows, "B/row")
 		})
