@@ -38,7 +38,7 @@ func scatteredRow(id, k int) string {
 func TestBloomFiltersAreSound(t *testing.T) {
 	tbl := bloomed(t)
 	r := rand.New(rand.NewPCG(5, 12))
-	for file := range 6 {
+	for file := range 4 {
 		var rows []string
 		for id := range 20 {
 			rows = append(rows, scatteredRow(10+20*file+id, r.IntN(40)))
@@ -47,7 +47,7 @@ func TestBloomFiltersAreSound(t *testing.T) {
 	}
 	appendRows(t, tbl, whereRows...) // NaN, zeros, extremes, nulls
 	kept := 0
-	for range 8 {
+	for range 3 {
 		k := r.IntN(40)
 		for _, text := range []string{
 			fmt.Sprintf("n = %d", k), fmt.Sprintf("n <=> %d", 3*k), fmt.Sprintf("n <> %d", 3*k), fmt.Sprintf("n IN (%d, %d, NULL)", k, 1000+k),
@@ -67,7 +67,7 @@ func TestBloomFiltersAreSound(t *testing.T) {
 			kept += len(strings.Fields(want))
 		}
 	}
-	require.Greater(t, kept, 300)
+	require.Greater(t, kept, 100)
 }
 
 // TestBloomFiltersSkipRowGroups: an equality that no row satisfies reads the bloom
