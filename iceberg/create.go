@@ -73,7 +73,7 @@ type SortField struct {
 type TableSpec struct {
 	Columns    []Column
 	Partition  []PartitionField
-	Sort       []SortField       // recorded; appends do not sort
+	Sort       []SortField       // for other engines: files of this package are not sorted, and say so (no sort_order_id)
 	Properties map[string]string // added to those that Create sets, and win over them
 	Location   string            // "" means warehouse/namespace/name
 

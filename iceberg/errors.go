@@ -77,7 +77,7 @@ func (e *RowError) Error() string {
 	if e.Column != "" {
 		fmt.Fprintf(&b, ", column %q", e.Column)
 	}
-	if text, ok := e.Err.(*variant.SyntaxError); ok {
+	if text, ok := e.Err.(*variant.SyntaxError); ok { //nolint:errorlint // a wrapped one has a text of its own
 		// Its own text counts lines too, within the row.
 		fmt.Fprintf(&b, ", at %s: %v near %q", excerpt(text.Path, len(text.Path), 120), text.Err, text.Excerpt)
 		return b.String()
