@@ -280,6 +280,10 @@ func TestArrowGoShredsListsWrongly(t *testing.T) {
 
 	got, _, err := tryRead(t, write("struct<l list<bigint>, s string>", `{"s":"no list"}`, `{"l":[1],"s":"a"}`))
 	require.ErrorIs(t, err, shred.ErrCorrupt, "%v", got)
+
+	got, _, err = tryRead(t, write("list<list<bigint>>", "[[]]", "[[1]]", "[[2,3]]"))
+	require.NoError(t, err)
+	require.NotEqual(t, []string{"[[]]", "[[1]]", "[[2,3]]"}, []string{got[0].String(), got[1].String(), got[2].String()})
 }
 
 // TestArrowGoMixesFloatsAndDoubles: it shreds a float into a leaf of doubles, and a

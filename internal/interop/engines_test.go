@@ -95,7 +95,7 @@ func python(t *testing.T, engine, name, pkg string) string {
 		if err := command("", "python3", "-m", "venv", dir); err != nil {
 			return "", err
 		}
-		if err := command("", py, "-m", "pip", "install", "-q", "--disable-pip-version-check", pkg); err != nil {
+		if err := command("", py, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", "2", pkg); err != nil {
 			return "", err
 		}
 		return py, os.WriteFile(done, []byte(pkg), 0o644)
