@@ -72,3 +72,13 @@ func TestMessagesSayWhereOnce(t *testing.T) {
 	_, err = tbl.Update(bg, []Assignment{set(t, "id = 'x'")}, Expr{}, WriteOptions{})
 	require.ErrorContains(t, err, `assignment "id = 'x'" at 0: 'x' does not fit column id of type long`)
 }
+
+// A key that is a Variant, or no column, is refused before the source is read.
+func TestMergeKeysAreChecked(t *testing.T) {
+	tbl := newTable(t, newCatalog(t), "id bigint, v variant, s struct<x:int>", "")
+	for _, key := range []string{"v", "s", "nope"} {
+		_, err := tbl.MergeJSON(bg, rowsOf(), MergeOptions{On: []string{"id", key}})
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, `merge: "`+key+`" is no column with single values`)
+	}
+}

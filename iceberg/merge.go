@@ -54,10 +54,16 @@ type MergeOptions struct {
 	When []MergeClause
 }
 
-func (o *MergeOptions) validate() error {
+func (o *MergeOptions) validate(schema *ice.Schema) error {
 	var errs []error
 	if len(o.On) == 0 {
 		errs = append(errs, invalidf("merge: no key columns"))
+	}
+	for _, name := range o.On {
+		f, ok := topField(schema, name)
+		if _, primitive := f.Type.(ice.PrimitiveType); !ok || !primitive {
+			errs = append(errs, invalidf("merge: %q is no column with single values, which a key is made of", name))
+		}
 	}
 	for i, w := range o.When {
 		bad := w.Matched && w.Do == MergeInsert || !w.Matched && (w.Do == MergeUpdate || w.Do == MergeDelete)
@@ -74,7 +80,7 @@ func (o *MergeOptions) validate() error {
 // released. Two source rows for one row of the table are an error. An error from
 // the source ends the merge.
 func (t *Table) Merge(ctx context.Context, source iter.Seq2[arrow.RecordBatch, error], opts MergeOptions) (*Changes, error) {
-	if err := opts.validate(); err != nil {
+	if err := opts.validate(t.Schema()); err != nil {
 		return nil, err
 	}
 	src, err := collectSource(source, t.Schema(), opts.On, memory.DefaultAllocator)
@@ -87,7 +93,7 @@ func (t *Table) Merge(ctx context.Context, source iter.Seq2[arrow.RecordBatch, e
 // MergeJSON merges JSON rows, whose fields are the columns. A column that a line
 // lacks keeps its value in an update and gets its write default in an insert.
 func (t *Table) MergeJSON(ctx context.Context, rows iter.Seq2[[]byte, error], opts MergeOptions) (*Changes, error) {
-	if err := opts.validate(); err != nil {
+	if err := opts.validate(t.Schema()); err != nil {
 		return nil, err
 	}
 	src, err := jsonSource(rows, t.Schema(), opts.On, memory.DefaultAllocator)
