@@ -126,6 +126,7 @@ const (
 	messageType   = 6
 	messageHeader = 8
 	messageBody   = 10
+	messageMeta   = 12
 
 	headerSchema     = 1 // values of messageType
 	headerDictionary = 2
@@ -168,6 +169,7 @@ func Head(b []byte) (body int64, err error) {
 	if p == 0 {
 		return 0, ErrHead
 	}
+	h.vector(m, messageMeta, 4)
 	t := h.at(p)
 	switch kind {
 	case headerSchema:
@@ -202,7 +204,7 @@ func (h *head) at(p int) int { return p + h.uint32(p) }
 // slot is the place of a field of the table at t; 0 when it is not there.
 func (h *head) slot(t, slot int) int {
 	vt := t - int(int32(h.uint32(t)))
-	if slot+2 > int(binary.LittleEndian.Uint16(h.b[vt:])) {
+	if slot >= int(binary.LittleEndian.Uint16(h.b[vt:])) { // as the library: an odd size counts
 		return 0
 	}
 	if off := int(binary.LittleEndian.Uint16(h.b[vt+slot:])); off > 0 {

@@ -95,3 +95,29 @@ func TestReaderRefusesLies(t *testing.T) {
 		_, _ = Head(head[:n]) // no panic
 	}
 }
+
+// TestHead_OddVtable: the library reads a slot of which a table's vtable has but
+// the first byte. Passed over here, its vector claimed gigabytes.
+func TestHead_OddVtable(t *testing.T) {
+	head := func(entries uint32) []byte {
+		b := make([]byte, 48)
+		put16, put32 := binary.LittleEndian.PutUint16, binary.LittleEndian.PutUint32
+		put32(b, 20) // the message, and its vtable of 13 bytes
+		put16(b[4:], 13)
+		put16(b[4+messageType:], 4)
+		put16(b[4+messageHeader:], 8)
+		put16(b[4+messageMeta:], 12)
+		put32(b[20:], 16)
+		b[24] = headerBatch
+		put32(b[28:], 40-28) // a record batch without fields
+		put32(b[32:], 44-32) // the message's own metadata
+		put16(b[36:], 4)
+		put32(b[40:], 4)
+		put32(b[44:], entries)
+		return b
+	}
+	_, err := Head(head(0))
+	require.NoError(t, err)
+	_, err = Head(head(1))
+	require.ErrorIs(t, err, ErrHead)
+}
