@@ -155,7 +155,7 @@ func TestSparkGoesOnWriting(t *testing.T) {
 }
 
 // TestRealDocumentsThroughSpark: every real document is the same JSON after
-// JSON -> our table -> Spark's to_json.
+// JSON -> our table -> Spark's to_json, and after -> Spark's own table -> our scan.
 func TestRealDocumentsThroughSpark(t *testing.T) {
 	docs := documents(t, spark)
 	dir, cat := warehouse(t)
@@ -176,6 +176,13 @@ func TestRealDocumentsThroughSpark(t *testing.T) {
 			require.NoError(t, err)
 			requireSameRows(t, want, scanRows(t, tbl))
 			requireSameRows(t, want, s.query(t, rowsOf(name)))
+
+			name += "_theirs"
+			s.exec(t, "create table "+name+" tblproperties ('format-version'='3', 'write.parquet.shred-variants'='true')"+
+				" as select /*+ COALESCE(1) */ doc from "+strings.TrimSuffix(name, "_theirs"))
+			theirs, err := cat.Load(context.Background(), name)
+			require.NoError(t, err)
+			requireSameRows(t, want, scanRows(t, theirs))
 		})
 	}
 }
