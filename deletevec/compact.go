@@ -255,9 +255,8 @@ func (c *stringRows[T]) word(from, to int, deleted uint64) {
 	}
 }
 
-// compactOffsets writes the offsets of the live rows, counted from 0, and
-// returns the last.
-func compactOffsets[T int32 | int64](dst, src []T, m *Mask) T {
+// compactOffsets writes the offsets of the live rows, counted from 0.
+func compactOffsets[T int32 | int64](dst, src []T, m *Mask) {
 	j := 0
 	dst[0] = 0
 	for s := (stretches{words: m.words, rows: m.rows}); s.next(); {
@@ -272,5 +271,4 @@ func compactOffsets[T int32 | int64](dst, src []T, m *Mask) T {
 		}
 		j += len(live)
 	}
-	return dst[j]
 }

@@ -45,8 +45,8 @@
 //
 // In memory a container is its own bytes in the file. [ParseBlob] therefore
 // returns views of the bytes it was given, and copies what a later change
-// touches; [Read] gives the vector bytes of its own, a [Reader] lends its. [Vector.Clone] cuts all
-// ties.
+// touches; [Read] gives the vector bytes of its own, a [Reader] lends its.
+// [Vector.Clone] cuts all ties.
 //
 // # Trust
 //

@@ -35,6 +35,7 @@ type Error struct {
 	Err      error
 }
 
+// Error names the offset first, then the files that are known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v at offset %d", e.Err, e.Offset)
@@ -47,6 +48,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // corrupt is an ErrCorrupt at an offset that counts from the start of the

@@ -117,9 +117,9 @@ func parquetOptions(props ice.Properties, schema *ice.Schema) (pq.WriterOptions,
 }
 
 // bloomFilters sets the Parquet paths of the columns that get a bloom filter, their
-// shares of false positives and numbers of distinct values. A property names a column as Iceberg does, such
-// as l.element, or, to reach a leaf of a shredded Variant, by its path in the file:
-// v.typed_value.id.typed_value.
+// shares of false positives and numbers of distinct values. A property names a column
+// as Iceberg does, such as l.element, or, to reach a leaf of a shredded Variant, by
+// its path in the file: v.typed_value.id.typed_value.
 func bloomFilters(o *pq.WriterOptions, props ice.Properties, schema *ice.Schema) error {
 	named := map[string]string{}
 	for _, f := range schema.Fields() {

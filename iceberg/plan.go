@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,15 +129,7 @@ func (out *plannedScan) addTasks(planned []table.FileScanTask, vectors map[strin
 		}
 		out.tasks = append(out.tasks, task)
 	}
-	slices.SortStableFunc(out.tasks, func(a, b fileTask) int {
-		switch {
-		case a.seq < b.seq:
-			return -1
-		case a.seq > b.seq:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out.tasks, func(a, b fileTask) int { return cmp.Compare(a.seq, b.seq) })
 	return nil
 }
 

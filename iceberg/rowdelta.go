@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -301,15 +302,7 @@ func (a *attempt) delta(ctx context.Context) (*delta, error) {
 }
 
 func compareTasks(x, y *fileTask) int {
-	switch {
-	case x.seq != y.seq && x.seq < y.seq:
-		return -1
-	case x.seq != y.seq:
-		return 1
-	case x.file.FilePath() < y.file.FilePath():
-		return -1
-	}
-	return 1
+	return cmp.Or(cmp.Compare(x.seq, y.seq), cmp.Compare(x.file.FilePath(), y.file.FilePath()))
 }
 
 // loadOld reads what was deleted of the touched files before: the old vector,

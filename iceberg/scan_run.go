@@ -299,17 +299,13 @@ func (r *scanRun) reader(ctx context.Context, job *scanJob) (*fileReader, func()
 	}
 	reader, err := job.shared.reader.clone()
 	if err != nil {
-		return nil, nil, joinClose(err, job.shared.release)
+		_ = job.shared.release() // the first error says what went wrong
+		return nil, nil, err
 	}
 	return reader, func() error {
 		reader.releaseSources()
 		return job.shared.release()
 	}, nil
-}
-
-func joinClose(err error, release func() error) error {
-	_ = release() // the first error says what went wrong
-	return err
 }
 
 // clone makes a reader of the same open file for another goroutine.
