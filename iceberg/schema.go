@@ -211,17 +211,8 @@ func setDecimal(n *leaf.Node, t ice.DecimalType) {
 	case t.Precision() <= maxDecimalInt64:
 		n.Type = leaf.Int64
 	default:
-		n.Type, n.Width = leaf.Fixed, decimalWidth(t.Precision())
+		n.Type, n.Width = leaf.Fixed, leaf.DecimalWidth(t.Precision())
 	}
-}
-
-// decimalWidth is the number of bytes that hold every decimal of a precision:
-// the least n with 10^p - 1 <= 2^(8n-1) - 1.
-func decimalWidth(precision int) int {
-	// log2(10) is 3.32193 to five digits; no precision up to 38 is so close
-	// to a power of 256 that the sixth would matter.
-	bits := precision*332193/100000 + 1
-	return (bits + 1 + 7) / 8
 }
 
 // lineageFields are the columns that rewritten rows carry beside their own.

@@ -110,17 +110,6 @@ func (t Type) describeDecimal(n *leaf.Node) {
 	case variant.KindDecimal8:
 		n.Type = leaf.Int64
 	default:
-		n.Type, n.Width = leaf.Fixed, decimalWidths[t.Precision]
+		n.Type, n.Width = leaf.Fixed, leaf.DecimalWidth(t.Precision)
 	}
 }
-
-// decimalWidths is the least number of bytes of a two's complement number with
-// this many decimal digits.
-var decimalWidths = func() (w [39]int) {
-	bits := 0.0
-	for p := 1; p < len(w); p++ {
-		bits += 3.321928094887362 // log2(10)
-		w[p] = int(bits+1)/8 + 1
-	}
-	return w
-}()

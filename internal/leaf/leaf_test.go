@@ -1,6 +1,7 @@
 package leaf
 
 import (
+	"math/big"
 	"strings"
 	"testing"
 
@@ -109,4 +110,17 @@ func TestBatch_Bytes(t *testing.T) {
 	plain := &Batch{Offsets: []uint32{0, 2, 2}, Data: []byte("xy")}
 	require.Equal(t, "xy", string(plain.Bytes(0)))
 	require.Empty(t, plain.Bytes(1))
+}
+
+// TestDecimalWidth_Exact compares with powers computed in full.
+func TestDecimalWidth_Exact(t *testing.T) {
+	limit := big.NewInt(1)
+	for precision := 1; precision <= 38; precision++ {
+		limit.Mul(limit, big.NewInt(10))
+		width := 1
+		for new(big.Int).Lsh(big.NewInt(1), uint(8*width-1)).Cmp(limit) < 0 {
+			width++
+		}
+		require.Equal(t, width, DecimalWidth(precision), "%d digits", precision)
+	}
 }

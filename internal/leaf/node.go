@@ -78,6 +78,14 @@ type Node struct {
 	Children   []*Node
 }
 
+// DecimalWidth is the least number of bytes of a two's complement number with any
+// digits of a precision: the least n with 10^precision <= 2^(8n-1).
+func DecimalWidth(precision int) int {
+	// log2(10) is 3.32193 to five digits; no precision up to 38 is so close
+	// to a power of 256 that the sixth would matter.
+	return (precision*332193/100000 + 9) / 8
+}
+
 // Child returns the child with the given name, or nil. Names are compared as
 // they are: a dot in a name has no meaning.
 func (n *Node) Child(name string) *Node {

@@ -150,20 +150,11 @@ func setDecimal(n *leaf.Node, typ arrow.DecimalType) error {
 	case n.Precision <= 18:
 		n.Type = leaf.Int64
 	case n.Precision <= 38:
-		n.Type, n.Width = leaf.Fixed, decimalWidth(n.Precision)
+		n.Type, n.Width = leaf.Fixed, leaf.DecimalWidth(n.Precision)
 	default:
 		return inputf("field %q is a decimal of %d digits", n.Name, n.Precision)
 	}
 	return nil
-}
-
-// decimalWidth returns the fewest bytes that hold every decimal of the precision.
-func decimalWidth(precision int) int {
-	width := 1
-	for fixedDigits(width) < precision {
-		width++
-	}
-	return width
 }
 
 func setNested(n *leaf.Node, typ arrow.DataType) error {
