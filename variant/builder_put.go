@@ -31,6 +31,16 @@ func (b *Builder) putInt(x int64) {
 	b.buf = b.buf[:n]
 }
 
+// putDouble writes a double.
+func (b *Builder) putDouble(x float64) {
+	n := len(b.buf)
+	b.grow(9)
+	dst := b.buf[n : n+9]
+	dst[0] = primDouble << 2
+	binary.LittleEndian.PutUint64(dst[1:], math.Float64bits(x))
+	b.buf = b.buf[:n+9]
+}
+
 // putDecimal writes the smallest decimal for x, of magnitude mag < 10^18, whose scale is
 // at most 18; see Decimal.kind.
 func (b *Builder) putDecimal(x int64, mag uint64, scale uint8) {

@@ -51,6 +51,9 @@ func goWithin(err error, step Step) error {
 
 // goRooted completes the path of an error.
 func goRooted(err error) error {
+	if err == nil {
+		return nil
+	}
 	if e := (*GoTypeError)(nil); errors.As(err, &e) {
 		e.Path = "$" + e.Path
 	}
@@ -88,6 +91,21 @@ var goPlans struct {
 	done     sync.Map // planKey -> *goPlan
 	mu       sync.Mutex
 	building map[planKey]*goPlan // under mu
+	structs  int                 // under mu: the number of structPlans
+}
+
+// recentPlan is the plan that was asked for last.
+type recentPlan struct {
+	typ  reflect.Type
+	plan *goPlan
+}
+
+// of is planOf without options.
+func (r *recentPlan) of(typ reflect.Type) *goPlan {
+	if r.typ != typ {
+		r.typ, r.plan = typ, planOf(typ, 0)
+	}
+	return r.plan
 }
 
 func planOf(typ reflect.Type, opt goOption) *goPlan {
@@ -145,6 +163,7 @@ type goField struct {
 	name      string
 	key       []byte // name, always the same array
 	index     []int  // as reflect.Value.FieldByIndex takes it
+	direct    int    // index of one element; -1 in embedded structs
 	opt       goOption
 	omitEmpty bool
 	omitZero  bool
@@ -153,6 +172,8 @@ type goField struct {
 	typ       reflect.Type
 	bad       string // what is wrong with the tag
 }
+
+func (f goField) compareName(name string) int { return strings.Compare(f.name, name) }
 
 // goFields lists the fields of a struct in the order of their names' bytes, which
 // is that of encoded objects. Names collide as in encoding/json: the shallowest
@@ -228,7 +249,10 @@ func isLeafStruct(typ reflect.Type) bool {
 
 func newGoField(sf *reflect.StructField, tag string, index []int) goField {
 	name, options, _ := strings.Cut(tag, ",")
-	f := goField{name: name, index: index, typ: sf.Type, tagged: name != ""}
+	f := goField{name: name, index: index, direct: -1, typ: sf.Type, tagged: name != ""}
+	if len(index) == 1 {
+		f.direct = index[0]
+	}
 	if name == "" {
 		f.name = sf.Name
 	}

@@ -1,12 +1,14 @@
 package variant
 
 import (
+	"bytes"
 	"reflect"
 	"sync"
 	"unicode/utf8"
 )
 
-// Marshal returns x as a Variant that shares no bytes with it.
+// Marshal returns x as a Variant that shares no bytes with it. Its bytes are the
+// caller's, and must not be changed: values of the same names share a dictionary.
 //
 //	Go                               Variant
 //	nil, nil pointer, map, slice     null
@@ -48,7 +50,7 @@ func Marshal(x any) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return v.Clone(), nil
+	return Value{v.metadata, bytes.Clone(v.value)}, nil
 }
 
 // EmitGo passes x to a sink as [Marshal] encodes it: to a reused [Builder] without
@@ -72,9 +74,10 @@ var goEncoders = sync.Pool{New: func() any { return new(goEncoder) }}
 const maxScratch = 64 << 10
 
 func (e *goEncoder) release() {
-	clear(e.keys[:cap(e.keys)])
-	*e = goEncoder{text: e.text[:0], keys: e.keys[:0]}
-	if cap(e.text) > maxScratch || cap(e.keys) > maxScratch/16 {
+	clear(e.keys)
+	clear(e.entries)
+	*e = goEncoder{text: e.text[:0], keys: e.keys[:0], entries: e.entries[:0], root: e.root}
+	if cap(e.text) > maxScratch || cap(e.keys) > maxScratch/16 || cap(e.entries) > maxScratch/64 {
 		*e = goEncoder{}
 	}
 	goEncoders.Put(e)
@@ -83,11 +86,13 @@ func (e *goEncoder) release() {
 // goEncoder turns Go values into events.
 type goEncoder struct {
 	sink    Sink
-	builder *Builder // sink, when it is one: saves the copy of strings
-	scalar  Scalar   // scratch
-	text    []byte   // scratch
-	keys    []string // of the open maps
+	builder *Builder   // sink, when it is one: saves the copy of strings
+	scalar  Scalar     // scratch
+	text    []byte     // scratch
+	keys    []string   // of the open maps of type map[string]any
+	entries []mapEntry // of other open maps
 	depth   int
+	root    recentPlan // of the last value in an interface
 }
 
 // encodeFunc writes a value of one Go type.
@@ -101,7 +106,23 @@ func (e *goEncoder) put(k Kind, x int64) {
 	e.sink.Scalar(&e.scalar)
 }
 
-func (e *goEncoder) integer(x int64) { e.put(intKind(x), x) }
+func (e *goEncoder) integer(x int64) {
+	switch b := e.builder; {
+	case b == nil:
+		e.put(intKind(x), x)
+	case b.place():
+		b.putInt(x)
+	}
+}
+
+func (e *goEncoder) double(x float64) {
+	switch b := e.builder; {
+	case b == nil:
+		e.float(KindDouble, x)
+	case b.place():
+		b.putDouble(x)
+	}
+}
 
 func (e *goEncoder) float(k Kind, x float64) {
 	e.scalar = Scalar{Kind: k, Float: x}
@@ -152,7 +173,7 @@ func (e *goEncoder) any(x any) error {
 	case string:
 		return e.string(x)
 	case float64:
-		e.float(KindDouble, x)
+		e.double(x)
 	case int64:
 		e.integer(x)
 	case int:
@@ -165,7 +186,7 @@ func (e *goEncoder) any(x any) error {
 		return e.sliceOfAny(x)
 	default:
 		v := reflect.ValueOf(x)
-		return planOf(v.Type(), 0).encode(e, v)
+		return e.root.of(v.Type()).encode(e, v)
 	}
 	return nil
 }

@@ -82,60 +82,106 @@ type mapEntry struct {
 	value reflect.Value
 }
 
-// mapEntries returns the fields of a map in the order of their names.
-func mapEntries(m reflect.Value, text keyText) ([]mapEntry, error) {
-	entries := make([]mapEntry, 0, m.Len())
-	for k, x := range m.Seq2() {
-		name, err := text(k)
-		if err != nil {
-			return nil, &GoTypeError{Type: k.Type(), Reason: err.Error()}
-		}
-		entries = append(entries, mapEntry{name, x})
-	}
-	slices.SortFunc(entries, func(a, b mapEntry) int { return strings.Compare(a.key, b.key) })
-	return entries, nil
+// mapPlan is how a map type is written.
+type mapPlan struct {
+	key  reflect.Type
+	text keyText
+	elem *goPlan
+	many reflect.Type // the slice that elements are copied to at once; nil: one by one
 }
 
 func mapEncoder(typ reflect.Type, opt goOption) encodeFunc {
-	text := keyTextOf(typ.Key())
-	if text == nil {
+	p := &mapPlan{key: typ.Key(), text: keyTextOf(typ.Key()), elem: buildPlan(typ.Elem(), opt)}
+	if p.text == nil {
 		return func(_ *goEncoder, v reflect.Value) error {
 			return &GoTypeError{Type: v.Type(), Reason: "the keys of a map must be strings, integers or texts"}
 		}
 	}
-	elem := buildPlan(typ.Elem(), opt)
-	return func(e *goEncoder, v reflect.Value) error {
-		if v.IsNil() {
-			e.null()
-			return nil
-		}
-		if err := e.enter(KindObject); err != nil {
-			return err
-		}
-		entries, err := mapEntries(v, text)
-		if err != nil {
-			return err
-		}
-		for i := range entries {
-			if err := e.key(entries[i].key); err != nil {
-				return err
-			}
-			if err := elem.encode(e, entries[i].value); err != nil {
-				return goWithin(err, Step{Name: entries[i].key})
-			}
-		}
-		e.leave()
+	// What is in a slice can be addressed, what is in a map cannot: IsZero of a
+	// pointer would be called for fields of structs, and only there.
+	if k := typ.Elem().Kind(); k != reflect.Struct && k != reflect.Array {
+		p.many = reflect.SliceOf(typ.Elem())
+	}
+	return p.encode
+}
+
+func (p *mapPlan) encode(e *goEncoder, v reflect.Value) error {
+	if v.IsNil() {
+		e.null()
 		return nil
+	}
+	if err := e.enter(KindObject); err != nil {
+		return err
+	}
+	from := len(e.entries)
+	if err := p.collect(e, v); err != nil {
+		return err
+	}
+	for i := from; i < len(e.entries); i++ {
+		x := e.entries[i]
+		if err := e.key(x.key); err != nil {
+			return err
+		}
+		if err := p.elem.encode(e, x.value); err != nil {
+			return goWithin(err, Step{Name: x.key})
+		}
+	}
+	clear(e.entries[from:])
+	e.entries = e.entries[:from]
+	e.leave()
+	return nil
+}
+
+// collect appends the fields of a map to e.entries, in the order of their names.
+func (p *mapPlan) collect(e *goEncoder, m reflect.Value) error {
+	from, iter := len(e.entries), m.MapRange()
+	key := reflect.New(p.key).Elem()
+	var values reflect.Value
+	if p.many != nil {
+		values = reflect.MakeSlice(p.many, m.Len(), m.Len())
+	}
+	for i := 0; iter.Next(); i++ {
+		key.SetIterKey(iter)
+		name, err := p.text(key)
+		if err != nil {
+			return &GoTypeError{Type: p.key, Reason: err.Error()}
+		}
+		var x reflect.Value
+		if p.many == nil {
+			x = iter.Value()
+		} else {
+			x = values.Index(i)
+			x.SetIterValue(iter)
+		}
+		e.entries = append(e.entries, mapEntry{name, x})
+	}
+	slices.SortFunc(e.entries[from:], func(a, b mapEntry) int { return strings.Compare(a.key, b.key) })
+	return nil
+}
+
+// name passes a name that is a field's.
+func (e *goEncoder) name(key []byte) {
+	if e.builder != nil {
+		e.builder.Key(key)
+	} else {
+		e.sink.Key(key)
 	}
 }
 
-// key passes a name that is a string.
+// key passes a name that is a string. A builder refuses one that is not UTF-8.
 func (e *goEncoder) key(name string) error {
+	e.text = append(e.text[:0], name...)
+	if e.builder != nil {
+		if e.builder.Key(e.text); e.builder.err == nil {
+			return nil
+		}
+	}
 	if !utf8.ValidString(name) {
 		return &GoTypeError{Type: typeString, Reason: fmt.Sprintf("the key %.40q is not UTF-8", name)}
 	}
-	e.text = append(e.text[:0], name...)
-	e.sink.Key(e.text)
+	if e.builder == nil {
+		e.sink.Key(e.text)
+	}
 	return nil
 }
 
@@ -146,7 +192,8 @@ func mapDecoder(typ reflect.Type, opt goOption) decodeFunc {
 	}
 	elem := buildPlan(typ.Elem(), opt)
 	return func(d *goDecoder, b []byte, dst reflect.Value) error {
-		c, none, err := d.open(b, KindObject, dst)
+		var c container
+		none, err := d.open(&c, b, KindObject, dst)
 		if err != nil || none {
 			if none {
 				dst.SetZero()

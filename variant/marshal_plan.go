@@ -26,7 +26,7 @@ func encoderFor(typ reflect.Type, opt goOption) encodeFunc {
 	case reflect.Float32:
 		return func(e *goEncoder, v reflect.Value) error { e.float(KindFloat, v.Float()); return nil }
 	case reflect.Float64:
-		return func(e *goEncoder, v reflect.Value) error { e.float(KindDouble, v.Float()); return nil }
+		return func(e *goEncoder, v reflect.Value) error { e.double(v.Float()); return nil }
 	case reflect.String:
 		return func(e *goEncoder, v reflect.Value) error { return e.string(v.String()) }
 	case reflect.Interface:
@@ -201,11 +201,19 @@ func structEncoder(fields []goField) encodeFunc {
 		}
 		for i := range fields {
 			f := &fields[i]
-			x, ok := f.of(v)
-			if !ok || f.omitEmpty && isEmpty(x) || f.omitZero && isZero(x) {
+			var x reflect.Value
+			if f.direct >= 0 {
+				x = v.Field(f.direct)
+			} else {
+				var ok bool
+				if x, ok = f.of(v); !ok {
+					continue
+				}
+			}
+			if f.omitEmpty && isEmpty(x) || f.omitZero && isZero(x) {
 				continue
 			}
-			e.sink.Key(f.key)
+			e.name(f.key)
 			if err := f.plan.encode(e, x); err != nil {
 				return goWithin(err, Step{Name: f.name})
 			}
@@ -217,9 +225,6 @@ func structEncoder(fields []goField) encodeFunc {
 
 // of returns the field in a struct; false inside a nil embedded pointer.
 func (f *goField) of(v reflect.Value) (reflect.Value, bool) {
-	if len(f.index) == 1 {
-		return v.Field(f.index[0]), true
-	}
 	for i, at := range f.index {
 		if i > 0 && v.Kind() == reflect.Pointer {
 			if v.IsNil() {

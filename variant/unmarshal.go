@@ -3,6 +3,7 @@ package variant
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 )
 
@@ -32,22 +33,47 @@ func Unmarshal(v Value, x any) error {
 	if v.IsMissing() {
 		return fmt.Errorf("%w: unmarshaling a missing value", ErrUsage)
 	}
-	d := goDecoder{metadata: v.metadata, budget: len(v.value), text: textLimit(v)}
-	d.dict, _ = viewDict(v.metadata)
 	dst = dst.Elem()
-	return goRooted(planOf(dst.Type(), 0).decode(&d, v.value, dst))
+	d := goDecoders.Get().(*goDecoder)
+	defer d.release()
+	d.begin(v)
+	return goRooted(d.root.of(dst.Type()).decode(d, v.value, dst))
 }
+
+// goDecoders keep what they know of recent dictionaries, which recent bounds, short
+// texts, and nothing of what they read.
+var goDecoders = sync.Pool{New: func() any { return new(goDecoder) }}
 
 // goDecoder turns encoded values into Go values.
 type goDecoder struct {
 	metadata []byte
 	copied   []byte // metadata, once a Value was stored
 	dict     dict
+	known    *knownNames    // of dict, when it came before
 	budget   int            // as that of emitter
 	text     int            // bytes that JSON texts may still have
 	long     map[int]string // names from longName bytes on, which are made once
 	depth    int
 	scalar   Scalar
+
+	root   recentPlan
+	recent recent[knownNames]
+	texts  recentTexts
+}
+
+// begin prepares for a value.
+func (d *goDecoder) begin(v Value) {
+	d.metadata, d.budget, d.text = v.metadata, len(v.value), textLimit(v)
+	d.dict, _ = viewDict(v.metadata)
+	if v.Kind().IsContainer() {
+		d.recognize()
+	}
+}
+
+func (d *goDecoder) release() {
+	d.metadata, d.copied, d.dict, d.known, d.long = nil, nil, dict{}, nil, nil
+	d.depth, d.scalar.Bytes = 0, nil
+	goDecoders.Put(d)
 }
 
 // decodeFunc stores the value at the start of b in dst.
@@ -71,25 +97,24 @@ func (d *goDecoder) read(b []byte, dst reflect.Value) error {
 	return corruptValue(0, "truncated or of unknown type")
 }
 
-// open reads the header of a container of a kind. none tells a null.
-func (d *goDecoder) open(b []byte, k Kind, dst reflect.Value) (c container, none bool, err error) {
+// open reads the header of a container of a kind into c. none tells a null.
+func (d *goDecoder) open(c *container, b []byte, k Kind, dst reflect.Value) (none bool, err error) {
 	if d.budget--; d.budget < 0 {
-		return c, false, corruptValue(0, "values overlap")
+		return false, corruptValue(0, "values overlap")
 	}
 	if len(b) > 0 && b[0] == primNull {
-		return c, true, nil
+		return true, nil
 	}
 	if len(b) > 0 && firstKinds[b[0]] != KindMissing && firstKinds[b[0]] != k {
-		return c, false, mismatch(firstKinds[b[0]], dst, "it holds an "+k.String())
+		return false, mismatch(firstKinds[b[0]], dst, "it holds an "+k.String())
 	}
-	c, ok := readContainer(b)
-	if !ok {
-		return c, false, corruptValue(0, "truncated container")
+	if !c.read(b) {
+		return false, corruptValue(0, "truncated container")
 	}
 	if d.depth++; d.depth > MaxDepth {
-		return c, false, corruptValue(0, ErrDepth.Error())
+		return false, corruptValue(0, ErrDepth.Error())
 	}
-	return c, false, nil
+	return false, nil
 }
 
 func mismatch(k Kind, dst reflect.Value, reason string) error {
@@ -268,7 +293,7 @@ func (d *goDecoder) any(b []byte) (any, error) {
 	case KindDouble:
 		return s.Float, nil
 	case KindString:
-		return string(s.Bytes), nil
+		return d.texts.of(s.Bytes), nil
 	case KindBinary:
 		return append([]byte{}, s.Bytes...), nil
 	case KindUUID:
@@ -284,7 +309,8 @@ func (d *goDecoder) any(b []byte) (any, error) {
 }
 
 func (d *goDecoder) anyContainer(b []byte, k Kind) (any, error) {
-	c, _, err := d.open(b, k, reflect.Value{})
+	var c container
+	_, err := d.open(&c, b, k, reflect.Value{})
 	if err != nil {
 		return nil, err
 	}
@@ -311,23 +337,6 @@ func (d *goDecoder) anyContainer(b []byte, k Kind) (any, error) {
 		}
 	}
 	return out, nil
-}
-
-// name returns a name as a string of its own.
-func (d *goDecoder) name(id int) (string, bool) {
-	name, ok := d.dict.name(id)
-	if len(name) < longName {
-		return string(name), ok
-	}
-	s, known := d.long[id]
-	if !known {
-		if d.long == nil {
-			d.long = map[int]string{}
-		}
-		s = string(name)
-		d.long[id] = s
-	}
-	return s, ok
 }
 
 // maxPrealloc bounds what is allocated on the word of a count alone.

@@ -3,6 +3,7 @@ package variant
 import (
 	"bytes"
 	"encoding"
+	"encoding/binary"
 	"encoding/json"
 	"math/big"
 	"reflect"
@@ -16,15 +17,17 @@ func decoderFor(typ reflect.Type, opt goOption) decodeFunc {
 	}
 	switch typ.Kind() {
 	case reflect.Bool:
-		return scalarDecoder(storeBool)
+		return decodeBool
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return scalarDecoder(storeInt)
+		return decodeInt
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return scalarDecoder(storeUint)
-	case reflect.Float32, reflect.Float64:
-		return scalarDecoder(storeFloat)
+	case reflect.Float64:
+		return decodeFloat
+	case reflect.Float32:
+		return decodeAnyFloat
 	case reflect.String:
-		return scalarDecoder(storeString)
+		return decodeString
 	case reflect.Interface:
 		if typ.NumMethod() == 0 {
 			return decodeAny
@@ -199,28 +202,36 @@ func pointerDecoder(typ reflect.Type, elem *goPlan) decodeFunc {
 
 func sliceDecoder(elem *goPlan) decodeFunc {
 	return func(d *goDecoder, b []byte, dst reflect.Value) error {
-		c, none, err := d.open(b, KindArray, dst)
+		var c container
+		none, err := d.open(&c, b, KindArray, dst)
 		if err != nil || none {
 			if none {
 				dst.SetZero()
 			}
 			return err
 		}
-		if dst.IsNil() || dst.Cap() < c.n {
-			dst.Set(reflect.MakeSlice(dst.Type(), 0, min(c.n, maxPrealloc)))
+		switch {
+		case c.n == 0 && dst.IsNil():
+			dst.Set(reflect.MakeSlice(dst.Type(), 0, 0))
+		case dst.Cap() < c.n:
+			dst.SetZero()
+			dst.Grow(min(c.n, maxPrealloc))
 		}
+		room := min(c.n, dst.Cap())
+		dst.SetLen(room)
 		for i := range c.n {
-			if i >= dst.Cap() {
+			if i == room {
 				dst.Grow(1)
+				room = min(c.n, dst.Cap())
+				dst.SetLen(room)
 			}
-			dst.SetLen(i + 1)
 			x := dst.Index(i)
 			x.SetZero()
 			if err := elem.decode(d, c.child(i), x); err != nil {
+				dst.SetLen(i + 1)
 				return goWithin(err, Step{Index: i, IsIndex: true})
 			}
 		}
-		dst.SetLen(c.n)
 		d.depth--
 		return nil
 	}
@@ -228,7 +239,8 @@ func sliceDecoder(elem *goPlan) decodeFunc {
 
 func arrayDecoder(elem *goPlan) decodeFunc {
 	return func(d *goDecoder, b []byte, dst reflect.Value) error {
-		c, none, err := d.open(b, KindArray, dst)
+		var c container
+		none, err := d.open(&c, b, KindArray, dst)
 		if err != nil || none {
 			return err
 		}
@@ -253,32 +265,95 @@ func structDecoder(fields []goField) decodeFunc {
 			}
 		}
 	}
-	return func(d *goDecoder, b []byte, dst reflect.Value) error {
-		c, none, err := d.open(b, KindObject, dst)
-		if err != nil || none {
-			return err
-		}
-		next := 0
-		for i := range c.n {
-			name, ok := d.dict.name(c.id(i))
-			if !ok {
-				return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
-			}
-			f := fieldNamed(fields, name, &next)
-			if f == nil {
-				continue
-			}
-			x, ok := f.in(dst)
-			if !ok {
-				return mismatch(firstKind(c.child(i)), dst, "a nil pointer to an unexported struct cannot be set")
-			}
-			if err := f.plan.decode(d, c.child(i), x); err != nil {
-				return goWithin(err, Step{Name: f.name})
-			}
-		}
-		d.depth--
-		return nil
+	goPlans.structs++
+	p := &structPlan{fields: fields, number: goPlans.structs - 1}
+	return p.decode
+}
+
+// structPlan is how a struct type is read.
+type structPlan struct {
+	fields []goField
+	number int // counts the struct types, from 0
+}
+
+func (p *structPlan) decode(d *goDecoder, b []byte, dst reflect.Value) error {
+	var c container
+	none, err := d.open(&c, b, KindObject, dst)
+	if err != nil || none {
+		return err
 	}
+	if d.known == nil {
+		err = p.decodeByName(d, &c, dst)
+	} else {
+		err = p.decodeByID(d, &c, dst, d.known.fieldsOf(p))
+	}
+	d.depth--
+	return err
+}
+
+// decodeByID reads an object over a dictionary of which each name's field is known.
+func (p *structPlan) decodeByID(d *goDecoder, c *container, dst reflect.Value, known []int32) error {
+	for i := range c.n {
+		id, child := c.field(i)
+		if uint(id) >= uint(len(known)) {
+			return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
+		}
+		if at := known[id]; at >= 0 {
+			if err := p.fields[at].decode(d, child, dst); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// field returns the id and the child at position i of an object, by loads of four bytes
+// where there are as many.
+func (c *container) field(i int) (id int, child []byte) {
+	off := c.offs + i*c.offW
+	if off+4 > len(c.b) {
+		return c.id(i), c.child(i)
+	}
+	le := binary.LittleEndian
+	id = int(le.Uint32(c.b[c.ids+i*c.idW:]) & widthMask[c.idW])
+	at := uint64(c.data) + uint64(le.Uint32(c.b[off:])&widthMask[c.offW])
+	if at > uint64(len(c.b)) {
+		return id, nil
+	}
+	return id, c.b[at:]
+}
+
+func (p *structPlan) decodeByName(d *goDecoder, c *container, dst reflect.Value) error {
+	next := 0
+	for i := range c.n {
+		name, ok := d.dict.name(c.id(i))
+		if !ok {
+			return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
+		}
+		if f := fieldNamed(p.fields, name, &next); f != nil {
+			if err := f.decode(d, c.child(i), dst); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// decode reads the field's value into a struct.
+func (f *goField) decode(d *goDecoder, b []byte, dst reflect.Value) error {
+	var x reflect.Value
+	if f.direct >= 0 {
+		x = dst.Field(f.direct)
+	} else {
+		var ok bool
+		if x, ok = f.in(dst); !ok {
+			return mismatch(firstKind(b), dst, "a nil pointer to an unexported struct cannot be set")
+		}
+	}
+	if err := f.plan.decode(d, b, x); err != nil {
+		return goWithin(err, Step{Name: f.name})
+	}
+	return nil
 }
 
 // fieldNamed returns the field with a name, nil if there is none. Fields of structs
@@ -308,9 +383,6 @@ func fieldNamed(fields []goField, name []byte, next *int) *goField {
 // in returns the field in a struct, after making the embedded structs on the way;
 // false when one cannot be made.
 func (f *goField) in(v reflect.Value) (reflect.Value, bool) {
-	if len(f.index) == 1 {
-		return v.Field(f.index[0]), true
-	}
 	for i, at := range f.index {
 		if i > 0 && v.Kind() == reflect.Pointer {
 			if v.IsNil() && !v.CanSet() {
