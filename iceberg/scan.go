@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -14,6 +15,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	ice "github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
+
+	"github.com/frazil/frazil/internal/pq"
 )
 
 // defaultBatchRows is the most rows of a batch: enough to amortize the work per
@@ -242,4 +245,67 @@ func (s *Scan) Batches(ctx context.Context) iter.Seq2[arrow.RecordBatch, error] 
 // newRecord makes a record batch that owns its own reference to the columns.
 func newRecord(schema *arrow.Schema, cols []arrow.Array, rows int64) arrow.RecordBatch {
 	return array.NewRecordBatch(schema, cols, rows)
+}
+
+// ScanStats counts what a scan has read.
+type ScanStats struct {
+	Rows        int64    // rows delivered
+	Files       int64    // data and delete files opened
+	BytesRead   int64    // bytes of data and delete files: footers, indexes, bloom filters, pages, vectors
+	PageBytes   int64    // the part of BytesRead that is column pages
+	ColumnsRead []string // dotted paths of the leaves of which pages were read, sorted
+}
+
+// scanStats gathers ScanStats from all workers.
+type scanStats struct {
+	mu      sync.Mutex
+	stats   ScanStats
+	columns map[string]struct{}
+}
+
+// addFile takes the counts of a file that is about to be closed. An Avro file
+// has been read whole.
+func (s *scanStats) addFile(f *pq.File, entry ice.DataFile) {
+	got := f.Stats()
+	if entry.FileFormat() == ice.AvroFile {
+		got.BytesRead, got.PageBytes = entry.FileSizeBytes(), 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Files++
+	s.stats.BytesRead += got.BytesRead
+	s.stats.PageBytes += got.PageBytes
+	if s.columns == nil {
+		s.columns = map[string]struct{}{}
+	}
+	leaves := f.Leaves()
+	for _, i := range got.Columns {
+		s.columns[dotted(leaves[i].Path)] = struct{}{}
+	}
+}
+
+// addBytes counts a read beside the data files.
+func (s *scanStats) addBytes(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Files++
+	s.stats.BytesRead += n
+}
+
+func (s *scanStats) addRows(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Rows += n
+}
+
+func (s *scanStats) snapshot() ScanStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.stats
+	out.ColumnsRead = make([]string, 0, len(s.columns))
+	for c := range s.columns {
+		out.ColumnsRead = append(out.ColumnsRead, c)
+	}
+	slices.Sort(out.ColumnsRead)
+	return out
 }

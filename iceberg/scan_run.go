@@ -3,13 +3,9 @@ package iceberg
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	ice "github.com/apache/iceberg-go"
-
-	"github.com/frazil/frazil/internal/pq"
 )
 
 // scanRun is one pass over the tasks of a scan.
@@ -74,21 +70,17 @@ func (r *scanRun) results(ctx context.Context) iter.Seq[scanResult] {
 		queue := make(chan *scanJob)             // to the workers
 		order := make(chan *scanJob, workers)    // to the consumer
 		merged := make(chan scanResult, workers) // unordered: all batches
-		group.Add(1)
-		go func() {
-			defer group.Done()
+		group.Go(func() {
 			defer close(order)
 			defer close(queue)
 			r.handOut(ctx, queue, order)
-		}()
+		})
 		for range workers {
-			group.Add(1)
-			go func() {
-				defer group.Done()
+			group.Go(func() {
 				for job := range queue {
 					r.work(ctx, job)
 				}
-			}()
+			})
 		}
 		// Nothing outlives the loop: what nobody took is released, so that no
 		// sender hangs.
@@ -107,11 +99,7 @@ func (r *scanRun) results(ctx context.Context) iter.Seq[scanResult] {
 			consume(ctx, order, &current, yield)
 			return
 		}
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			merge(ctx, order, merged)
-		}()
+		group.Go(func() { merge(ctx, order, merged) })
 		for res := range merged {
 			if !yield(res) || res.err != nil {
 				return
@@ -140,9 +128,7 @@ func consume(ctx context.Context, order <-chan *scanJob, current **scanJob, yiel
 func merge(ctx context.Context, order <-chan *scanJob, merged chan<- scanResult) {
 	var group sync.WaitGroup
 	for job := range order {
-		group.Add(1)
-		go func() {
-			defer group.Done()
+		group.Go(func() {
 			for res := range job.out {
 				select {
 				case merged <- res:
@@ -150,7 +136,7 @@ func merge(ctx context.Context, order <-chan *scanJob, merged chan<- scanResult)
 					res.release()
 				}
 			}
-		}()
+		})
 	}
 	group.Wait()
 	if err := context.Cause(ctx); err != nil {
@@ -315,67 +301,4 @@ func (r *fileReader) clone() (*fileReader, error) {
 		out.hashes = append(out.hashes, &equalitySet{keys: h.keys})
 	}
 	return out, out.prepare()
-}
-
-// ScanStats counts what a scan has read.
-type ScanStats struct {
-	Rows        int64    // rows delivered
-	Files       int64    // data and delete files opened
-	BytesRead   int64    // bytes of data and delete files: footers, indexes, bloom filters, pages, vectors
-	PageBytes   int64    // the part of BytesRead that is column pages
-	ColumnsRead []string // dotted paths of the leaves of which pages were read, sorted
-}
-
-// scanStats gathers ScanStats from all workers.
-type scanStats struct {
-	mu      sync.Mutex
-	stats   ScanStats
-	columns map[string]struct{}
-}
-
-// addFile takes the counts of a file that is about to be closed. An Avro file
-// has been read whole.
-func (s *scanStats) addFile(f *pq.File, entry ice.DataFile) {
-	got := f.Stats()
-	if entry.FileFormat() == ice.AvroFile {
-		got.BytesRead, got.PageBytes = entry.FileSizeBytes(), 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Files++
-	s.stats.BytesRead += got.BytesRead
-	s.stats.PageBytes += got.PageBytes
-	if s.columns == nil {
-		s.columns = map[string]struct{}{}
-	}
-	leaves := f.Leaves()
-	for _, i := range got.Columns {
-		s.columns[dotted(leaves[i].Path)] = struct{}{}
-	}
-}
-
-// addBytes counts a read beside the data files.
-func (s *scanStats) addBytes(n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Files++
-	s.stats.BytesRead += n
-}
-
-func (s *scanStats) addRows(n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Rows += n
-}
-
-func (s *scanStats) snapshot() ScanStats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.stats
-	out.ColumnsRead = make([]string, 0, len(s.columns))
-	for c := range s.columns {
-		out.ColumnsRead = append(out.ColumnsRead, c)
-	}
-	slices.Sort(out.ColumnsRead)
-	return out
 }
