@@ -21,6 +21,8 @@ type Catalog struct {
 	warehouse string // root for the locations of new tables; "" leaves them to the catalog
 	readOnly  bool
 	closers   []func() error
+
+	locate func(context.Context, table.Identifier) string // the metadata file of a table; nil where a catalog has none to name
 }
 
 // Opener connects to a kind of catalog. uri is what OpenCatalog was given.
@@ -139,6 +141,9 @@ func (c *Catalog) Load(ctx context.Context, name string) (*Table, error) {
 		return nil, err
 	}
 	tbl, err := c.cat.LoadTable(ctx, ident)
+	if errors.Is(err, table.ErrInvalidMetadata) && c.locate != nil {
+		err = fmt.Errorf("%s: %w", c.locate(ctx, ident), err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", name, catalogError(err))
 	}

@@ -9,9 +9,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	ice "github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/catalog"
 	sqlcat "github.com/apache/iceberg-go/catalog/sql"
+	"github.com/apache/iceberg-go/table"
 	sqlite "modernc.org/sqlite" // registers the driver "sqlite" of the default catalog
 )
 
@@ -23,7 +26,8 @@ const sqliteName = "frazil"
 const propReadOnly = "read-only"
 
 // openSQLite opens the catalog file, for reading only when asked to or when it
-// cannot be written: on a read-only medium, or as a user who may not.
+// cannot be written: on a read-only medium or a full disk, or as a user who may
+// not.
 func openSQLite(path string, props map[string]string) (*Catalog, error) {
 	if path == "" {
 		return nil, invalidf("catalog: empty path")
@@ -107,14 +111,29 @@ func connectSQLite(path, query string, p ice.Properties) (*Catalog, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Catalog{cat: cat, closers: []func() error{cat.Close, db.Close}}, nil
+	locate := func(ctx context.Context, ident table.Identifier) string { return locateMetadata(ctx, db, ident) }
+	return &Catalog{cat: cat, locate: locate, closers: []func() error{cat.Close, db.Close}}, nil
 }
 
-// Codes of SQLite for a file that cannot be written, or whose log cannot be
-// opened. (https://sqlite.org/rescode.html)
+// locateMetadata gives the metadata file of a table, "" when there is none:
+// iceberg-go does not name the file that it could not parse.
+func locateMetadata(ctx context.Context, db *sql.DB, ident table.Identifier) string {
+	const query = `SELECT metadata_location FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?`
+	namespace := strings.Join(catalog.NamespaceFromIdent(ident), ".")
+	var location sql.NullString
+	if err := db.QueryRowContext(ctx, query, sqliteName, namespace, catalog.TableNameFromIdent(ident)).Scan(&location); err != nil {
+		return ""
+	}
+	return location.String
+}
+
+// Codes of SQLite for a file that cannot be written, whose log cannot be
+// opened, or beside which the index of the log finds no room on the disk.
+// (https://sqlite.org/rescode.html)
 const (
-	sqliteReadOnly = 8
-	sqliteCantOpen = 14
+	sqliteReadOnly  = 8
+	sqliteCantOpen  = 14
+	sqliteIndexSize = 10 | 19<<8
 )
 
 // isUnwritable reports that SQLite failed because it may not write.
@@ -122,7 +141,7 @@ func isUnwritable(err error) bool {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
 		code := e.Code() & 0xff
-		return code == sqliteReadOnly || code == sqliteCantOpen
+		return code == sqliteReadOnly || code == sqliteCantOpen || e.Code() == sqliteIndexSize
 	}
 	return errors.Is(err, os.ErrPermission)
 }

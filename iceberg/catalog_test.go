@@ -70,3 +70,16 @@ func TestUnwritableWarehouseIsRead(t *testing.T) {
 	_, err = got.Delete(bg, Expr{}, WriteOptions{})
 	require.ErrorIs(t, err, ErrReadOnly)
 }
+
+// A metadata file that is no JSON was reported by the name of the table alone.
+func TestDamagedMetadataIsNamed(t *testing.T) {
+	cat, err := OpenWarehouse(bg, t.TempDir())
+	require.NoError(t, err)
+	defer cat.Close()
+	tbl := newTable(t, cat, "id bigint", "")
+	file := tbl.Unwrap().MetadataLocation()
+	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
+	_, err = cat.Load(bg, "ns.t")
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.ErrorContains(t, err, file)
+}

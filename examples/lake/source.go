@@ -104,7 +104,7 @@ func hint(err error) error {
 	case errors.Is(err, iceberg.ErrNoTable):
 		return fmt.Errorf("%w (lake load creates it)", err)
 	case errors.Is(err, iceberg.ErrReadOnly):
-		return fmt.Errorf("%w (this user may not write the warehouse: scan, get and inspect work)", err)
+		return fmt.Errorf("%w (this user may not write the warehouse, or its disk is full: scan, get and inspect work)", err)
 	}
 	return err
 }
