@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,9 +76,7 @@ func sortedBy(t *testing.T, rows []string, column string) []string {
 	keys := map[string]int64{}
 	for _, row := range rows {
 		var x map[string]any
-		d := json.NewDecoder(strings.NewReader(row))
-		d.UseNumber()
-		require.NoError(t, d.Decode(&x))
+		require.NoError(t, decodeJSON(row, &x))
 		n, _ := x[column].(json.Number)
 		keys[row], _ = strconv.ParseInt(string(n), 10, 64)
 	}
@@ -88,13 +85,18 @@ func sortedBy(t *testing.T, rows []string, column string) []string {
 	return out
 }
 
+// decodeJSON keeps numbers as they are written.
+func decodeJSON(text string, to any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
 // differenceOfTexts is difference for JSON texts.
 func differenceOfTexts(a, b string) string {
 	var values [2]any
 	for i, text := range []string{a, b} {
-		d := json.NewDecoder(strings.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(&values[i]); err != nil {
+		if err := decodeJSON(text, &values[i]); err != nil {
 			return fmt.Sprintf("%s: %v", text, err)
 		}
 	}
@@ -105,11 +107,9 @@ func parseRows(t *testing.T, rows []string) []map[string]any {
 	t.Helper()
 	out := make([]map[string]any, len(rows))
 	for i, row := range rows {
-		d := json.NewDecoder(strings.NewReader(row))
-		d.UseNumber()
-		require.NoError(t, d.Decode(&out[i]), row)
+		require.NoError(t, decodeJSON(row, &out[i]), row)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return rowID(out[i]) < rowID(out[j]) })
+	slices.SortStableFunc(out, func(a, b map[string]any) int { return cmp.Compare(rowID(a), rowID(b)) })
 	return out
 }
 

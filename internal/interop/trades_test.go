@@ -58,7 +58,7 @@ func TestSparkComputesTheSummary(t *testing.T) {
 	dir, _ := warehouse(t)
 	startSpark(t, dir) // started, or skipped, before there is something to wait for
 	works(t, spark, "reads the table of `examples/trades` while it is written: every answer is a committed state")
-	works(t, spark, "computes `daily_risk_summary` from it, equal to the batch job's")
+	works(t, spark, "computes `daily_risk_summary` from the table of `examples/trades`, equal to the batch job's")
 	dir, done := startTrades(t)
 	s, seen, err := pollTrades(t, dir, done)
 	require.NoError(t, err)
