@@ -222,14 +222,14 @@ func TestBoundaryOrder(t *testing.T) {
 // TestTruncate: a cut bound is still a bound, and a cut text is still text.
 func TestTruncate(t *testing.T) {
 	max := func(b string, n int, text bool) string {
-		out, ok := TruncateMax([]byte(b), n, text)
+		out, ok := truncateMax([]byte(b), n, text)
 		if !ok {
 			return "none"
 		}
 		return string(out)
 	}
-	require.Equal(t, "ab", string(TruncateMin([]byte("abc"), 2, true)))
-	require.Equal(t, "a", string(TruncateMin([]byte("aéc"), 2, true)))
+	require.Equal(t, "ab", string(truncateMin([]byte("abc"), 2, true)))
+	require.Equal(t, "a", string(truncateMin([]byte("aéc"), 2, true)))
 	require.Equal(t, "ac", max("abc", 2, true))
 	require.Equal(t, "abc", max("abc", 3, true))
 	require.Equal(t, "b", max("a\U0010ffffz", 5, true))

@@ -184,9 +184,9 @@ func truncatable(n *leaf.Node) bool {
 	return (n.Type == leaf.Bytes || n.Type == leaf.Fixed) && n.Logical != leaf.Decimal && n.Logical != leaf.UUID
 }
 
-// TruncateMin cuts a lower bound in unsigned byte order to at most n bytes; one
+// truncateMin cuts a lower bound in unsigned byte order to at most n bytes; one
 // that is text is cut between characters, so that it stays text.
-func TruncateMin(b []byte, n int, text bool) []byte {
+func truncateMin(b []byte, n int, text bool) []byte {
 	if len(b) <= n {
 		return b
 	}
@@ -198,14 +198,14 @@ func TruncateMin(b []byte, n int, text bool) []byte {
 	return b[:n:n]
 }
 
-// TruncateMax cuts an upper bound to at most n bytes and raises it, so that it
+// truncateMax cuts an upper bound to at most n bytes and raises it, so that it
 // stays an upper bound. It is false when no such bound exists: the bound is
 // then to be left out.
-func TruncateMax(b []byte, n int, text bool) ([]byte, bool) {
+func truncateMax(b []byte, n int, text bool) ([]byte, bool) {
 	if len(b) <= n {
 		return b, true
 	}
-	b = TruncateMin(b, n, text)
+	b = truncateMin(b, n, text)
 	if text && utf8.Valid(b) {
 		return raiseText(b)
 	}
@@ -246,8 +246,8 @@ func (b bounds) cut(n *leaf.Node, limit int) (lo, hi []byte, loExact, hiExact bo
 		return nonNilClone(b.lo), nonNilClone(b.hi), true, true
 	}
 	text := n.Logical == leaf.String
-	lo = TruncateMin(b.lo, limit, text)
-	hi, ok := TruncateMax(b.hi, limit, text)
+	lo = truncateMin(b.lo, limit, text)
+	hi, ok := truncateMax(b.hi, limit, text)
 	if !ok {
 		return nil, nil, false, false
 	}
