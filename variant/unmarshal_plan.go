@@ -282,7 +282,7 @@ func (p *structPlan) decode(d *goDecoder, b []byte, dst reflect.Value) error {
 	if err != nil || none {
 		return err
 	}
-	if d.known == nil {
+	if d.known == nil || c.data+4 > len(c.b) {
 		err = p.decodeByName(d, &c, dst)
 	} else {
 		err = p.decodeByID(d, &c, dst, d.known.fieldsOf(p))
@@ -291,36 +291,38 @@ func (p *structPlan) decode(d *goDecoder, b []byte, dst reflect.Value) error {
 	return err
 }
 
-// decodeByID reads an object over a dictionary of which each name's field is known.
+// decodeByID reads an object over a dictionary of which each name's field is known. It
+// loads ids and offsets as four bytes each, so that it leaves objects with fewer behind
+// them, of less than four bytes of values, to decodeByName.
 func (p *structPlan) decodeByID(d *goDecoder, c *container, dst reflect.Value, known []int32) error {
-	for i := range c.n {
-		id, child := c.field(i)
+	le, b := binary.LittleEndian, c.b
+	ids, offs, idMask, offMask := c.ids, c.offs, widthMask[c.idW], widthMask[c.offW]
+	for range c.n {
+		id, start := le.Uint32(b[ids:])&idMask, c.data+int(le.Uint32(b[offs:])&offMask)
 		if uint(id) >= uint(len(known)) {
-			return corruptValue(c.ids+i*c.idW, "field id is not in the dictionary")
+			return corruptValue(ids, "field id is not in the dictionary")
 		}
-		if at := known[id]; at >= 0 {
-			if err := p.fields[at].decode(d, child, dst); err != nil {
+		ids, offs = ids+c.idW, offs+c.offW
+		at := known[id]
+		if at < 0 {
+			continue
+		}
+		var child []byte
+		if start <= len(b) {
+			child = b[start:]
+		}
+		f := &p.fields[at]
+		if f.direct < 0 {
+			if err := f.decode(d, child, dst); err != nil {
 				return err
 			}
+			continue
+		}
+		if err := f.plan.decode(d, child, dst.Field(f.direct)); err != nil {
+			return goWithin(err, Step{Name: f.name})
 		}
 	}
 	return nil
-}
-
-// field returns the id and the child at position i of an object, by loads of four bytes
-// where there are as many.
-func (c *container) field(i int) (id int, child []byte) {
-	off := c.offs + i*c.offW
-	if off+4 > len(c.b) {
-		return c.id(i), c.child(i)
-	}
-	le := binary.LittleEndian
-	id = int(le.Uint32(c.b[c.ids+i*c.idW:]) & widthMask[c.idW])
-	at := uint64(c.data) + uint64(le.Uint32(c.b[off:])&widthMask[c.offW])
-	if at > uint64(len(c.b)) {
-		return id, nil
-	}
-	return id, c.b[at:]
 }
 
 func (p *structPlan) decodeByName(d *goDecoder, c *container, dst reflect.Value) error {
@@ -339,16 +341,12 @@ func (p *structPlan) decodeByName(d *goDecoder, c *container, dst reflect.Value)
 	return nil
 }
 
-// decode reads the field's value into a struct.
+// decode reads the field's value into a struct, which may embed the one that has the
+// field.
 func (f *goField) decode(d *goDecoder, b []byte, dst reflect.Value) error {
-	var x reflect.Value
-	if f.direct >= 0 {
-		x = dst.Field(f.direct)
-	} else {
-		var ok bool
-		if x, ok = f.in(dst); !ok {
-			return mismatch(firstKind(b), dst, "a nil pointer to an unexported struct cannot be set")
-		}
+	x, ok := f.in(dst)
+	if !ok {
+		return mismatch(firstKind(b), dst, "a nil pointer to an unexported struct cannot be set")
 	}
 	if err := f.plan.decode(d, b, x); err != nil {
 		return goWithin(err, Step{Name: f.name})
