@@ -64,6 +64,7 @@ type RowError struct {
 	Err    error
 }
 
+// Error names the file and the position in it, or the line, then the column.
 func (e *RowError) Error() string {
 	var b strings.Builder
 	switch {

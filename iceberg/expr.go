@@ -56,6 +56,7 @@ func (x Extraction) name() string {
 	return x.Column + strings.TrimPrefix(x.Path.String(), "$")
 }
 
+// String returns the call in the language of ParseWhere.
 func (x Extraction) String() string {
 	name := "variant_get"
 	if x.Try {

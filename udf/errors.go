@@ -31,6 +31,7 @@ type Error struct {
 	Stack    []byte // of the goroutine that panicked; nil for other errors
 }
 
+// Error names the function, then batch and row where they are known.
 func (e *Error) Error() string {
 	where := ""
 	if e.Batch >= 0 {
@@ -42,6 +43,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("function %s%s: %v", e.Function, where, e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // failed attaches the place to err while unwinding; what is known stays.

@@ -29,6 +29,7 @@ const (
 	Refuse
 )
 
+// String names the policy.
 func (n Nulls) String() string {
 	switch n {
 	case Propagate:

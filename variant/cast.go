@@ -21,6 +21,7 @@ type CastError struct {
 	Path  string // where the value stands in what was cast, such as $['a'][1]; empty for the whole
 }
 
+// Error shows the value, where it stands and the type.
 func (e *CastError) Error() string {
 	at := ""
 	if e.Path != "" {

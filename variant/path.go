@@ -22,6 +22,7 @@ type PathError struct {
 	Reason string
 }
 
+// Error shows the text and where it is wrong.
 func (e *PathError) Error() string {
 	return fmt.Sprintf("variant: invalid path %q: %s at byte %d", e.Path, e.Reason, e.Offset)
 }

@@ -49,6 +49,7 @@ type RecordError struct {
 	Err       error
 }
 
+// Error names the query and the place of the record.
 func (e *RecordError) Error() string {
 	return fmt.Sprintf("stream: query %s: %v offset %d: %v", e.Query, e.Partition, e.Offset, e.Err)
 }

@@ -70,6 +70,7 @@ const (
 	OutputUpdate
 )
 
+// String names the mode.
 func (m OutputMode) String() string {
 	switch m {
 	case OutputAppend:
@@ -112,6 +113,7 @@ func ProcessingTime(interval time.Duration) Trigger {
 // memory asks for, and ends the query.
 func AvailableNow() Trigger { return Trigger{kind: availableNow} }
 
+// String says when records flow and epochs end, for logs.
 func (t Trigger) String() string {
 	switch t.kind {
 	case realTime:

@@ -44,6 +44,7 @@ type Partition struct {
 	ID    int32  `json:"partition"`
 }
 
+// String is the topic with the id in brackets.
 func (p Partition) String() string { return fmt.Sprintf("%s[%d]", p.Topic, p.ID) }
 
 func (p Partition) compare(q Partition) int {
