@@ -51,8 +51,8 @@ var rustWorks = []engineWork{
 	{onePath, "Rust get_path", "get-path"},
 }
 
-// scanAlone ends the name of a work that only reads the values that another one prints:
-// it tells which part of that is no printing, and is no peer.
+// scanAlone ends the name of a work that only reads the values that another one prints or
+// stores: it tells which part of that is neither, and is no peer.
 const scanAlone = ", scan alone"
 
 func duckdbWorks(version string) []engineWork {

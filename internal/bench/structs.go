@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
 
 	arrowvariant "github.com/apache/arrow-go/v18/parquet/variant"
 
@@ -66,30 +69,38 @@ func equities(n int) (out []equity, err error) {
 }
 
 // measureStructs compares Go structs to Variants and back. arrow-go has no way into a
-// struct: reading all values is the least that one would cost.
+// struct, so that goStruct has to be it; reading all values is the least that any
+// would cost.
 func measureStructs(rounds int) ([]*table, error) {
 	rows, err := equities(600)
 	if err != nil {
 		return nil, err
 	}
 	c := corpus{name: "pricing vectors, first shape", docs: make([][]byte, len(rows)), size: 600 * len(rows)}
-	var ours []variant.Value
-	var theirs []arrowvariant.Value
-	for i := range rows {
-		v, err := variant.Marshal(&rows[i])
-		if err != nil {
-			return nil, err
-		}
-		a, err := arrowvariant.New(v.Metadata(), v.Bytes())
-		if err != nil {
-			return nil, err
-		}
-		ours, theirs = append(ours, v), append(theirs, a)
+	ours, theirs, err := encodeStructs(rows)
+	if err != nil {
+		return nil, err
 	}
 	in, out := &table{title: "struct to Variant"}, &table{title: "Variant to struct"}
 	in.measure(structEncoders(rows), c, rounds)
 	out.measure(structDecoders(ours, theirs), c, rounds)
 	return []*table{in, out}, nil
+}
+
+// encodeStructs returns the same bytes as values of both libraries.
+func encodeStructs(rows []equity) (ours []variant.Value, theirs []arrowvariant.Value, err error) {
+	for i := range rows {
+		v, err := variant.Marshal(&rows[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := arrowvariant.New(v.Metadata(), v.Bytes())
+		if err != nil {
+			return nil, nil, err
+		}
+		ours, theirs = append(ours, v), append(theirs, a)
+	}
+	return ours, theirs, nil
 }
 
 func structEncoders(rows []equity) []work {
@@ -141,7 +152,15 @@ func structDecoders(ours []variant.Value, theirs []arrowvariant.Value) []work {
 			}
 			return nil
 		}},
-		{name: "arrow-go, all values read", run: func() error {
+		{name: "arrow-go values, reflection", run: func() error {
+			for _, v := range theirs {
+				if err := goStruct(v, reflect.ValueOf(&x).Elem()); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{name: "arrow-go values" + scanAlone, run: func() error {
 			for _, v := range theirs {
 				found += goValue(v)
 			}
@@ -176,4 +195,73 @@ func goValue(v arrowvariant.Value) int {
 		}
 	}
 	return n
+}
+
+// goStruct stores an arrow-go value in a Go variable: fields by name, slices reused,
+// texts copied, as Unmarshal does. Numbers convert without a check.
+func goStruct(v arrowvariant.Value, dst reflect.Value) error {
+	switch x := v.Value().(type) {
+	case nil:
+		return nil
+	case bool:
+		dst.SetBool(x)
+	case string:
+		dst.SetString(strings.Clone(x)) // theirs is a view
+	case float64:
+		dst.SetFloat(x)
+	case int8:
+		dst.SetInt(int64(x))
+	case int16:
+		dst.SetInt(int64(x))
+	case int32:
+		dst.SetInt(int64(x))
+	case int64:
+		dst.SetInt(x)
+	case arrowvariant.ArrayValue:
+		return goSlice(x, dst)
+	case arrowvariant.ObjectValue:
+		fields := fieldsByTag(dst.Type())
+		for name, e := range x.Values() {
+			if i, ok := fields[name]; ok {
+				if err := goStruct(e, dst.Field(i)); err != nil {
+					return err
+				}
+			}
+		}
+	default:
+		return fmt.Errorf("a %T into a %v", x, dst.Type())
+	}
+	return nil
+}
+
+func goSlice(x arrowvariant.ArrayValue, dst reflect.Value) error {
+	n := int(x.Len())
+	if dst.Cap() < n {
+		dst.Set(reflect.MakeSlice(dst.Type(), n, n))
+	}
+	dst.SetLen(n)
+	i := 0
+	for e := range x.Values() {
+		dst.Index(i).SetZero()
+		if err := goStruct(e, dst.Index(i)); err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+// tagged keeps the fields of struct types by their names in tags.
+var tagged = map[reflect.Type]map[string]int{}
+
+func fieldsByTag(typ reflect.Type) map[string]int {
+	fields := tagged[typ]
+	if fields == nil {
+		fields = map[string]int{}
+		for i := range typ.NumField() {
+			fields[typ.Field(i).Tag.Get("variant")] = i
+		}
+		tagged[typ] = fields
+	}
+	return fields
 }
