@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	ice "github.com/apache/iceberg-go"
@@ -10,15 +11,16 @@ import (
 
 // planning translates the part of a predicate that file metadata can decide
 // into iceberg-go's expressions. The result is true for every row for which the
-// predicate is, and possibly for more. The history holds all schemas of the table.
-func (f *filter) planning(schema *ice.Schema, history []*ice.Schema) ice.BooleanExpression {
+// predicate is, and possibly for more. The history holds all schemas of the table, open the
+// ids of columns of which metadata does not tell the bounds.
+func (f *filter) planning(schema *ice.Schema, history []*ice.Schema, open []int) ice.BooleanExpression {
 	if f == nil {
 		return ice.AlwaysTrue{}
 	}
-	return planNode(f.root, schema, history)
+	return planNode(f.root, schema, history, open)
 }
 
-func planNode(n *boundNode, schema *ice.Schema, history []*ice.Schema) ice.BooleanExpression {
+func planNode(n *boundNode, schema *ice.Schema, history []*ice.Schema, open []int) ice.BooleanExpression {
 	switch n.op {
 	case opConst:
 		if n.value == triTrue {
@@ -26,18 +28,18 @@ func planNode(n *boundNode, schema *ice.Schema, history []*ice.Schema) ice.Boole
 		}
 		return ice.AlwaysFalse{}
 	case opAnd, opOr:
-		out := planNode(n.kids[0], schema, history)
+		out := planNode(n.kids[0], schema, history, open)
 		for _, kid := range n.kids[1:] {
 			if n.op == opAnd {
-				out = ice.NewAnd(out, planNode(kid, schema, history))
+				out = ice.NewAnd(out, planNode(kid, schema, history, open))
 			} else {
-				out = ice.NewOr(out, planNode(kid, schema, history))
+				out = ice.NewOr(out, planNode(kid, schema, history, open))
 			}
 		}
 		return out
 	}
 	e := planLeaf(n)
-	if e == nil || widened(n.left.field, history) {
+	if e == nil || widened(n.left.field, history) || slices.Contains(open, n.left.field.ID) {
 		return ice.AlwaysTrue{}
 	}
 	// What iceberg-go cannot bind, such as a literal outside an int column,

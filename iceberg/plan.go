@@ -60,21 +60,23 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 	if out.filter, err = where.bind(out.schema); err != nil || out.snapshot == nil {
 		return out, err
 	}
-	// The filter goes in with a second scan: it has to be bound to the schema of
-	// the version first.
-	scan, err = v.scan(tbl, table.WithRowFilter(out.filter.planning(out.schema, tbl.Metadata().Schemas())), table.WithMaxConcurrency(workers))
-	if err != nil {
-		return nil, err
-	}
 	files, err := tbl.FS(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("iceberg: plan: %w", err)
 	}
-	if err := t.vectors.check(ctx, files, out.snapshot); err != nil {
+	open, err := t.vectors.check(ctx, files, out.snapshot)
+	if err != nil {
 		return nil, planError(err)
 	}
+	rows := out.filter.planning(out.schema, tbl.Metadata().Schemas(), sourcesOf(open, tbl.Metadata().PartitionSpecs()))
 	if v.after != 0 {
-		return out, t.planAppends(ctx, v, out, workers)
+		return out, t.planAppends(ctx, v, out, rows, workers)
+	}
+	// The filter goes in with a second scan: it has to be bound to the schema of
+	// the version first.
+	scan, err = v.scan(tbl, table.WithRowFilter(rows), table.WithMaxConcurrency(workers))
+	if err != nil {
+		return nil, err
 	}
 	planned, err := scan.PlanFiles(ctx)
 	if err != nil {
@@ -91,7 +93,7 @@ func (t *Table) plan(ctx context.Context, v version, where Expr, workers int) (*
 }
 
 // planAppends plans the files that append snapshots have added.
-func (t *Table) planAppends(ctx context.Context, v version, out *plannedScan, workers int) error {
+func (t *Table) planAppends(ctx context.Context, v version, out *plannedScan, rows ice.BooleanExpression, workers int) error {
 	tbl := t.Unwrap()
 	switch {
 	case tbl.Metadata().SnapshotByID(v.after) == nil:
@@ -99,7 +101,7 @@ func (t *Table) planAppends(ctx context.Context, v version, out *plannedScan, wo
 	case v.after == out.snapshot.SnapshotID:
 		return nil
 	}
-	planned, err := tbl.NewIncrementalAppendScan(table.WithRowFilter(out.filter.planning(out.schema, tbl.Metadata().Schemas())), table.WithMaxConcurrency(workers)).
+	planned, err := tbl.NewIncrementalAppendScan(table.WithRowFilter(rows), table.WithMaxConcurrency(workers)).
 		FromSnapshotExclusive(v.after).ToSnapshot(out.snapshot.SnapshotID).PlanFiles(ctx)
 	if err != nil {
 		if contextError(err) == nil {
@@ -203,40 +205,43 @@ func samePartitionValue(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 type vectorMemo struct {
 	mu         sync.Mutex
 	byManifest map[string][]ice.DataFile
-	checked    map[string]bool // manifests, by path, that check has read to the end
+	checked    map[string][]int // for manifests, by path, that check has read to the end, what openFields gave
 }
 
 // check reads the manifests of a snapshot that it has not read before.
 // iceberg-go plans in goroutines of its own, where its panics on foreign bytes
 // end the process, and its errors do not name the file; here they become errors
-// that do.
-func (m *vectorMemo) check(ctx context.Context, fs iceio.IO, s *table.Snapshot) error {
+// that do. The result are the openFields of all manifests.
+func (m *vectorMemo) check(ctx context.Context, fs iceio.IO, s *table.Snapshot) ([]int, error) {
 	if s.ManifestList == "" {
-		return corruptf("snapshot %d has no manifest list", s.SnapshotID)
+		return nil, corruptf("snapshot %d has no manifest list", s.SnapshotID)
 	}
 	manifests, err := readManifestList(fs, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m.mu.Lock()
 	known := m.checked
 	m.mu.Unlock()
-	seen := make(map[string]bool, len(manifests))
+	var all []int
+	seen := make(map[string][]int, len(manifests))
 	for _, manifest := range manifests {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		if !known[manifest.FilePath()] {
-			if err := checkManifest(fs, manifest); err != nil {
-				return err
+		open, ok := known[manifest.FilePath()]
+		if !ok {
+			if open, err = checkManifest(fs, manifest); err != nil {
+				return nil, err
 			}
 		}
-		seen[manifest.FilePath()] = true
+		seen[manifest.FilePath()] = open
+		all = append(all, open...)
 	}
 	m.mu.Lock()
 	m.checked = seen
 	m.mu.Unlock()
-	return nil
+	return all, nil
 }
 
 func readManifestList(fs iceio.IO, s *table.Snapshot) (_ []ice.ManifestFile, err error) {
@@ -248,14 +253,50 @@ func readManifestList(fs iceio.IO, s *table.Snapshot) (_ []ice.ManifestFile, err
 	return manifests, nil
 }
 
-func checkManifest(fs iceio.IO, m ice.ManifestFile) (err error) {
+// checkManifest reads a manifest to its end and gives its openFields.
+func checkManifest(fs iceio.IO, m ice.ManifestFile) (open []int, err error) {
 	defer namePanic(&err, "manifest", m.FilePath())
-	for _, err := range m.Entries(fs, false) {
+	look := slices.ContainsFunc(m.Partitions(), func(s ice.FieldSummary) bool { return s.LowerBound == nil || s.UpperBound == nil })
+	for entry, err := range m.Entries(fs, false) {
 		if err != nil {
-			return fmt.Errorf("manifest %s: %w", m.FilePath(), err)
+			return nil, fmt.Errorf("manifest %s: %w", m.FilePath(), err)
+		}
+		if look {
+			open = openFields(open, entry.DataFile())
 		}
 	}
-	return nil
+	return open, nil
+}
+
+// openFields adds the ids of the partition fields in which a file has an empty
+// text. iceberg-go writes an empty text as no bound into the list of manifests,
+// and readers take no bound for no value: a manifest with such a file must not be
+// left out by its bounds.
+func openFields(ids []int, f ice.DataFile) []int {
+	for id, v := range f.Partition() {
+		text, isText := v.(string)
+		data, isData := v.([]byte)
+		if (isText && text == "" || isData && len(data) == 0) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// sourcesOf are the columns, by id, of partition fields.
+func sourcesOf(fields []int, specs []ice.PartitionSpec) []int {
+	var out []int
+	if len(fields) == 0 {
+		return nil
+	}
+	for _, spec := range specs {
+		for _, f := range spec.Fields() {
+			if slices.Contains(fields, f.FieldID) {
+				out = append(out, f.SourceID())
+			}
+		}
+	}
+	return out
 }
 
 // namePanic turns a panic of the library into an error that names the file. It
