@@ -292,13 +292,13 @@ func (p *structPlan) decode(d *goDecoder, b []byte, dst reflect.Value) error {
 }
 
 // decodeByID reads an object over a dictionary of which each name's field is known. It
-// loads ids and offsets as four bytes each, so that it leaves objects with fewer behind
-// them, of less than four bytes of values, to decodeByName.
+// loads ids and offsets as four bytes each, so that objects of less than four bytes of
+// values are left to decodeByName.
 func (p *structPlan) decodeByID(d *goDecoder, c *container, dst reflect.Value, known []int32) error {
 	le, b := binary.LittleEndian, c.b
 	ids, offs, idMask, offMask := c.ids, c.offs, widthMask[c.idW], widthMask[c.offW]
 	for range c.n {
-		id, start := le.Uint32(b[ids:])&idMask, c.data+int(le.Uint32(b[offs:])&offMask)
+		id, start := le.Uint32(b[ids:])&idMask, uint64(c.data)+uint64(le.Uint32(b[offs:])&offMask)
 		if uint(id) >= uint(len(known)) {
 			return corruptValue(ids, "field id is not in the dictionary")
 		}
@@ -308,7 +308,7 @@ func (p *structPlan) decodeByID(d *goDecoder, c *container, dst reflect.Value, k
 			continue
 		}
 		var child []byte
-		if start <= len(b) {
+		if start <= uint64(len(b)) {
 			child = b[start:]
 		}
 		f := &p.fields[at]
