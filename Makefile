@@ -2,6 +2,7 @@
 GO ?= go
 FUZZTIME ?= 30s
 SOAKTIME ?= 10000000x
+GUIDED ?= 200000x
 FUZZDIRS ?= $(shell grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 SHARED ?= $(abspath ../shared)
 export FRAZIL_SHARED ?= $(wildcard $(SHARED))
@@ -37,7 +38,7 @@ fuzz: ## every fuzz target for FUZZTIME (5000x counts runs)
 # Coverage guides the first runs, which grow the corpus; the rest run over it
 # without counters, five times as fast.
 soak: ## ten million executions of each fuzz target (FUZZDIRS=./variant: of one package)
-	$(MAKE) fuzz FUZZTIME=200000x
+	$(MAKE) fuzz FUZZTIME=$(GUIDED)
 	@set -e; dir="$$(mktemp -d)"; trap 'rm -rf "$$dir"' EXIT; \
 	for f in $(FUZZDIRS); do \
 	  $(GO) test -c -o "$$dir/fuzz.test" $$f; \
