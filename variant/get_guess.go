@@ -132,7 +132,7 @@ func (s *compiledStep) glance(b, metadata []byte, width, names int) ([]byte, wal
 // in a sorted dictionary is that of their ids.
 func (s *compiledStep) absentAt(ids, metadata []byte, width, names, idW, pos int) bool {
 	at := pos * idW
-	if uint(at) > uint(len(ids)) || metadata[0]&0x10 == 0 || !ascending(ids, idW) {
+	if uint(at) > uint(len(ids)) || len(metadata) == 0 || metadata[0]&0x10 == 0 || !ascending(ids, idW) {
 		return false
 	}
 	if pos > 0 {

@@ -157,3 +157,20 @@ func BenchmarkField_Missing(b *testing.B) {
 		}
 	}
 }
+
+// TestGet_GuessOfAbsenceWithoutMetadata: a step that knew a shape as one without its
+// key asked the dictionary whether it is sorted, and there was no dictionary.
+func TestGet_GuessOfAbsenceWithoutMetadata(t *testing.T) {
+	p, err := ParsePath("$.b")
+	require.NoError(t, err)
+	v, err := ParseJSON([]byte(`{"a": "some text", "c": 1}`))
+	require.NoError(t, err)
+	bare := Unchecked(nil, v.Bytes())
+	many := NewGetter(p)
+	for range 2 { // the second finds what the first learned
+		require.True(t, v.Get(p).IsMissing())
+		require.True(t, many.Get(v, nil)[0].IsMissing())
+	}
+	require.True(t, bare.Get(p).IsMissing())
+	require.True(t, many.Get(bare, nil)[0].IsMissing())
+}
