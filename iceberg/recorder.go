@@ -10,7 +10,8 @@ import (
 )
 
 // recorder notes the files that iceberg-go creates for one attempt to commit,
-// so that those of a refused attempt can be removed.
+// so that those of a refused attempt can be removed. Manifest lists of tables
+// partitioned by texts go through closeBounds.
 type recorder struct {
 	mu      sync.Mutex
 	created []string
@@ -18,6 +19,7 @@ type recorder struct {
 
 // wrap gives a table whose files are created through r.
 func (r *recorder) wrap(tbl *table.Table, cat table.CatalogIO) *table.Table {
+	texts := hasTextPartitions(tbl.Metadata())
 	fsF := func(ctx context.Context) (iceio.IO, error) {
 		fs, err := tbl.FS(ctx)
 		if err != nil {
@@ -27,7 +29,7 @@ func (r *recorder) wrap(tbl *table.Table, cat table.CatalogIO) *table.Table {
 		if !ok {
 			return nil, table.ErrWriteIORequired
 		}
-		return recordingIO{wfs, r}, nil
+		return recordingIO{wfs, r, texts}, nil
 	}
 	return table.New(tbl.Identifier(), tbl.Metadata(), tbl.MetadataLocation(), fsF, cat)
 }
@@ -46,11 +48,15 @@ func (r *recorder) paths() []string {
 
 type recordingIO struct {
 	iceio.WriteFileIO
-	rec *recorder
+	rec   *recorder
+	texts bool // hasTextPartitions
 }
 
 func (f recordingIO) Create(name string) (iceio.FileWriter, error) {
 	f.rec.add(name)
+	if f.texts && isManifestList(name) {
+		return createList(f.WriteFileIO, name)
+	}
 	return f.WriteFileIO.Create(name)
 }
 
