@@ -181,6 +181,11 @@ func (b *Builder) innermost() *objectShape {
 	return b.top.shape
 }
 
+// maxGap is the most that is left for a header of predicted size. Arrays in arrays
+// share a prediction, so that after a large one each level of a deep one leaves as
+// much; the values behind a larger header move when it is written.
+const maxGap = 4 << 10
+
 // open starts a container whose place is made, in the field that ends the shape at.
 func (b *Builder) open(object bool, at *objectShape) {
 	if len(b.frames) > MaxDepth {
@@ -191,9 +196,9 @@ func (b *Builder) open(object bool, at *objectShape) {
 	if b.top.object {
 		header = &at.header
 	}
-	start := len(b.buf)
-	data := start + int(*header)
-	b.grow(int(*header))
+	start, gap := len(b.buf), min(int(*header), maxGap)
+	data := start + gap
+	b.grow(gap)
 	b.buf = b.buf[:data]
 	f := b.push()
 	f.start, f.data, f.fields = start, data, len(b.fields)

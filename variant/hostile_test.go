@@ -241,3 +241,24 @@ func TestCompare_V09_AnswersOfBadBytesAreAnOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestEncoder_V09_GapsOfDeepArrays: after an array of many elements each level of a deep
+// one left room for as large a header, gigabytes at a thousand levels.
+func TestEncoder_V09_GapsOfDeepArrays(t *testing.T) {
+	many := "[" + strings.Repeat("1,", 200_000) + "1]"
+	deep := strings.Repeat("[", 990) + strings.Repeat("]", 990)
+	for _, texts := range [][]string{{"[" + many + "," + deep + "]"}, {many, deep}} {
+		e := NewEncoder(ParseOptions{})
+		size := 0
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for _, text := range texts {
+			v, err := e.Encode([]byte(text))
+			require.NoError(t, err)
+			require.NoError(t, v.Validate())
+			size += len(text)
+		}
+		runtime.ReadMemStats(&after)
+		require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(100*size))
+	}
+}
