@@ -233,12 +233,7 @@ func emptyTexts(fs iceio.IO, name string) (_ []bool, err error) {
 		file, _ := entry["data_file"].(map[string]any)
 		values, _ := file["partition"].(map[string]any)
 		for i, field := range fields {
-			switch v := values[field.Name].(type) {
-			case string:
-				out[i] = out[i] || v == ""
-			case []byte:
-				out[i] = out[i] || len(v) == 0
-			}
+			out[i] = out[i] || isEmptyText(values[field.Name])
 		}
 	}
 }

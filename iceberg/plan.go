@@ -199,13 +199,42 @@ func newFileTask(p *table.FileScanTask, vectors map[string]ice.DataFile) (fileTa
 
 func samePartitionValue(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// vectorMemo remembers what manifests, which never change, hold of deletion vectors: an
-// operation on the next snapshot reads only the manifests that are new in it. It
-// holds those of one snapshot. It is safe for concurrent use.
+// vectorMemo remembers what manifests hold of deletion vectors, and of empty texts.
+// It is safe for concurrent use.
 type vectorMemo struct {
-	mu         sync.Mutex
-	byManifest map[string][]ice.DataFile
-	checked    map[string][]int // for manifests, by path, that check has read to the end, what openFields gave
+	vectors manifestMemo[[]ice.DataFile]
+	open    manifestMemo[[]int] // openFields of manifests that check has read to the end
+}
+
+// manifestMemo remembers, by path, what was read in manifests, which never change: an
+// operation on the next snapshot reads only those that are new in it. It holds
+// those of one snapshot.
+type manifestMemo[T any] struct {
+	mu    sync.Mutex
+	known map[string]T
+}
+
+// of returns what is in each of a snapshot's manifests. read reads one.
+func (m *manifestMemo[T]) of(manifests []ice.ManifestFile, read func(ice.ManifestFile) (T, error)) ([]T, error) {
+	m.mu.Lock()
+	known := m.known
+	m.mu.Unlock()
+	out, seen := make([]T, 0, len(manifests)), make(map[string]T, len(manifests))
+	for _, manifest := range manifests {
+		x, ok := known[manifest.FilePath()]
+		if !ok {
+			var err error
+			if x, err = read(manifest); err != nil {
+				return nil, err
+			}
+		}
+		seen[manifest.FilePath()] = x
+		out = append(out, x)
+	}
+	m.mu.Lock()
+	m.known = seen
+	m.mu.Unlock()
+	return out, nil
 }
 
 // check reads the manifests of a snapshot that it has not read before.
@@ -220,28 +249,13 @@ func (m *vectorMemo) check(ctx context.Context, fs iceio.IO, s *table.Snapshot) 
 	if err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	known := m.checked
-	m.mu.Unlock()
-	var all []int
-	seen := make(map[string][]int, len(manifests))
-	for _, manifest := range manifests {
+	open, err := m.open.of(manifests, func(manifest ice.ManifestFile) ([]int, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		open, ok := known[manifest.FilePath()]
-		if !ok {
-			if open, err = checkManifest(fs, manifest); err != nil {
-				return nil, err
-			}
-		}
-		seen[manifest.FilePath()] = open
-		all = append(all, open...)
-	}
-	m.mu.Lock()
-	m.checked = seen
-	m.mu.Unlock()
-	return all, nil
+		return checkManifest(fs, manifest)
+	})
+	return slices.Concat(open...), err
 }
 
 func readManifestList(fs iceio.IO, s *table.Snapshot) (_ []ice.ManifestFile, err error) {
@@ -274,13 +288,22 @@ func checkManifest(fs iceio.IO, m ice.ManifestFile) (open []int, err error) {
 // left out by its bounds.
 func openFields(ids []int, f ice.DataFile) []int {
 	for id, v := range f.Partition() {
-		text, isText := v.(string)
-		data, isData := v.([]byte)
-		if (isText && text == "" || isData && len(data) == 0) && !slices.Contains(ids, id) {
+		if isEmptyText(v) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// isEmptyText reports whether a partition value is a text or bytes without any.
+func isEmptyText(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == ""
+	case []byte:
+		return len(v) == 0
+	}
+	return false
 }
 
 // sourcesOf are the columns, by id, of partition fields.
@@ -318,29 +341,20 @@ func (m *vectorMemo) live(fs iceio.IO, s *table.Snapshot) (map[string]ice.DataFi
 	if err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	known := m.byManifest
-	m.mu.Unlock()
-	out, seen := map[string]ice.DataFile{}, make(map[string][]ice.DataFile, len(manifests))
-	for _, manifest := range manifests {
-		vectors, ok := known[manifest.FilePath()]
-		if !ok {
-			if vectors, err = manifestVectors(fs, manifest); err != nil {
-				return nil, err
-			}
-		}
-		seen[manifest.FilePath()] = vectors
-		for _, v := range vectors {
-			ref := *v.ReferencedDataFile()
-			if out[ref] != nil {
-				return nil, corruptf("two deletion vectors for %s", ref)
-			}
-			out[ref] = v
-		}
+	perManifest, err := m.vectors.of(manifests, func(manifest ice.ManifestFile) ([]ice.DataFile, error) {
+		return manifestVectors(fs, manifest)
+	})
+	if err != nil {
+		return nil, err
 	}
-	m.mu.Lock()
-	m.byManifest = seen
-	m.mu.Unlock()
+	out := map[string]ice.DataFile{}
+	for _, v := range slices.Concat(perManifest...) {
+		ref := *v.ReferencedDataFile()
+		if out[ref] != nil {
+			return nil, corruptf("two deletion vectors for %s", ref)
+		}
+		out[ref] = v
+	}
 	return out, nil
 }
 
