@@ -10,8 +10,6 @@ import (
 
 	ice "github.com/apache/iceberg-go"
 	"github.com/stretchr/testify/require"
-
-	"github.com/frazil/frazil/internal/pq"
 )
 
 func TestAppendedRowsReadBackInOrder(t *testing.T) {
@@ -258,13 +256,7 @@ func TestParquetProperties(t *testing.T) {
 		propBloomColumn + "a column that the table has not": "true",
 	}))
 	appendRows(t, tbl, numbered(1000, `{"id":%d,"tags":["t"],"doc":{"s":"x"}}`)...)
-	in, err := os.Open(dataFiles(t, tbl)[0])
-	require.NoError(t, err)
-	defer in.Close()
-	info, err := in.Stat()
-	require.NoError(t, err)
-	f, err := pq.Open(in, info.Size(), pq.ReaderOptions{})
-	require.NoError(t, err)
+	f := openDataFile(t, tbl)
 	filtered := map[string]bool{}
 	for j, leaf := range f.Leaves() {
 		x, err := f.PageIndex(0, j)
@@ -281,17 +273,17 @@ func TestParquetProperties(t *testing.T) {
 
 	for _, ndv := range []string{"0", "many"} {
 		require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomNDV + "id": ndv}))
-		_, err = tbl.NewAppender(bg, AppendOptions{})
+		_, err := tbl.NewAppender(bg, AppendOptions{})
 		require.ErrorIs(t, err, ErrInvalid, ndv)
 	}
 	require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomNDV + "id": "5"}))
 	for _, fpp := range []string{"1", "a hundredth"} {
 		require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": fpp}))
-		_, err = tbl.NewAppender(bg, AppendOptions{})
+		_, err := tbl.NewAppender(bg, AppendOptions{})
 		require.ErrorIs(t, err, ErrInvalid, fpp)
 	}
 	require.NoError(t, tbl.SetProperties(bg, map[string]string{propBloomFPP + "id": "0.5", propPageBytes: "-1"}))
-	_, err = tbl.NewAppender(bg, AppendOptions{})
+	_, err := tbl.NewAppender(bg, AppendOptions{})
 	require.ErrorIs(t, err, ErrInvalid)
 }
 

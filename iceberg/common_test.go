@@ -13,6 +13,8 @@ import (
 	ice "github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 	"github.com/stretchr/testify/require"
+
+	"github.com/frazil/frazil/internal/pq"
 )
 
 // newCatalog opens a catalog with a warehouse of its own.
@@ -111,6 +113,19 @@ func cells(t testing.TB, batch arrow.RecordBatch, columns []string) []string {
 func dataFiles(t testing.TB, tbl *Table) []string {
 	t.Helper()
 	return filesBelow(t, plainPath(tbl.Location()), ".parquet")
+}
+
+// openDataFile opens the first data file of a table.
+func openDataFile(t testing.TB, tbl *Table) *pq.File {
+	t.Helper()
+	in, err := os.Open(dataFiles(t, tbl)[0])
+	require.NoError(t, err)
+	t.Cleanup(func() { in.Close() })
+	info, err := in.Stat()
+	require.NoError(t, err)
+	f, err := pq.Open(in, info.Size(), pq.ReaderOptions{})
+	require.NoError(t, err)
+	return f
 }
 
 func filesBelow(t testing.TB, dir, suffix string) []string {

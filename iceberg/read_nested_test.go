@@ -115,15 +115,7 @@ func TestNestedVariants(t *testing.T) {
 	for i := range rows {
 		require.JSONEq(t, rows[i], got[i])
 	}
-	fs, err := tbl.FS(context.Background())
-	require.NoError(t, err)
-	in, err := fs.Open(dataFiles(t, tbl)[0])
-	require.NoError(t, err)
-	defer in.Close()
-	info, err := in.Stat()
-	require.NoError(t, err)
-	f, err := pq.Open(in, info.Size(), pq.ReaderOptions{})
-	require.NoError(t, err)
+	f := openDataFile(t, tbl)
 	var paths []string
 	for _, l := range f.Leaves() {
 		paths = append(paths, strings.Join(l.Path, "."))
